@@ -2,9 +2,7 @@ package dev.idempotency;
 
 import java.util.Locale;
 
-/**
- * Start-up checks, by the names that settings use, such as {@code not-proxied}. See {@code docs/checks.md}.
- */
+/** Start-up checks, by the names that settings use, such as {@code not-proxied}. See {@code docs/checks.md}. */
 public enum Check {
     NOT_PROXIED(Level.FAIL, "The listener would run without a claim: every duplicate would be applied."),
     NOT_REGISTERED(Level.FAIL, "What delivers its messages, if anything does, cannot claim them."),
@@ -30,6 +28,9 @@ public enum Check {
     SHARED_CONSUMER_NAME(
             Level.FAIL, "One would take the other's messages: what one has claimed is a duplicate for the other."),
     SHARED_TOPIC(Level.WARN, "Each message reaches only one of them."),
+    SHARED_DEAD_LETTERS(
+            Level.WARN,
+            "A message that one consumer gave up is handled as one of another, which may have processed it."),
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
@@ -37,15 +38,8 @@ public enum Check {
     AMBIGUOUS_KEY(Level.FAIL, "New messages would be dropped as duplicates of others."),
     AUTO_COMMIT(Level.FAIL, "Offsets would be committed before the work: a crash between the two loses messages."),
     NO_ACKNOWLEDGMENT(Level.FAIL, "Every message would fail, as a listener has to acknowledge it."),
-    LATE_COMMIT(
-            Level.WARN,
-            "A restart brings every message since the last committed offset again, and those that are no longer"
-                    + " remembered would be applied twice."),
     ASYNC_ACKS(
-            Level.FAIL,
-            "The consumer stands still at the first message that is dead-lettered: its container waits for an"
-                    + " acknowledgment of it that never comes. A message is acknowledged when its transaction has been"
-                    + " committed in any case."),
+            Level.FAIL, "The consumer stops at its first dead letter, which is never acknowledged to its container."),
     REPLY(
             Level.WARN,
             "The reply is sent after the database has committed: after a crash between the two the message is a"
@@ -62,9 +56,7 @@ public enum Check {
                     + " finished."),
     BATCH_SIGNATURE(Level.FAIL, "Duplicates cannot be taken out of it: they would be applied a second time."),
     LATE_RETRY_TOPIC(
-            Level.FAIL,
-            "Its error handler is set too late for the library to wait in front of it: while the database is away, messages"
-                    + " would go to the retry topics and be dead-lettered."),
+            Level.FAIL, "While the database is away, messages would go to the retry topics and be dead-lettered."),
     MERGED_ENTITY(
             Level.FAIL,
             "A repository's save() merges such an entity: a duplicate updates the row, violates nothing, and is applied a"
@@ -77,7 +69,8 @@ public enum Check {
             Level.FAIL, "What is done for each record would be done before the transaction, or not at all.", true),
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),
     TOPIC_RETENTION(
-            Level.WARN, "A rewind, or a group whose offsets expired, would apply again what has been forgotten.");
+            Level.WARN, "A rewind, or a group whose offsets expired, would apply again what has been forgotten."),
+    MISSING_DEAD_LETTER_TOPIC(Level.WARN, "The first message that is given up would block its partition.");
 
     /** Where the documentation is found by those who have only the jar. */
     public static final String DOCUMENTATION =
@@ -118,7 +111,6 @@ public enum Check {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Where the documentation tells more of it. */
     private String reference() {
         return "See " + DOCUMENTATION + "checks.md#" + this;
     }

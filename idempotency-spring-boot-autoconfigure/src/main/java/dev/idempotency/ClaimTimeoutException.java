@@ -3,8 +3,7 @@ package dev.idempotency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another transaction held the claim of the same message for longer than {@code idempotency.claim.timeout}, the time of
- * the listener's transaction or a limit of the database's own allows: the message says which. Retryable:
+ * Another transaction held the claim of the same message for too long, as by {@code idempotency.claim.timeout}. Retryable:
  * once that transaction has ended, the message is either a duplicate or free.
  */
 @SuppressWarnings("serial")

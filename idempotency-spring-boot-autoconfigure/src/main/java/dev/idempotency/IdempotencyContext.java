@@ -1,5 +1,9 @@
 package dev.idempotency;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -7,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +34,8 @@ public final class IdempotencyContext {
 
     private static final Scope END = () -> CURRENT.set(null);
 
-    private static final String RECORD = "record";
-    private static final String REPLY = "reply";
+    private static final long VERSION_BITS = 0xF000L;
+    private static final long TIME_BITS = 0xFFFF_FFFF_FFFF_0000L;
 
     private final String sending;
     private final List<@Nullable MessageId> messageIds;
@@ -65,15 +70,15 @@ public final class IdempotencyContext {
 
     /** Begins a context on this thread. Called around the listener; an application has no need to. */
     public static Scope open(List<? extends @Nullable MessageId> messageIds) {
-        return open(RECORD, messageIds);
+        return open("record", messageIds);
     }
 
     /**
-     * Begins a context in which the reply to a message is sent: what it gives out is not what it gave to the listener, and
-     * is the same when the reply is sent again. Called behind the listener; an application has no need to.
+     * Begins a context in which the reply to a message is sent: the ids that it gives are not those that the listener gets,
+     * and are the same when the reply is sent again. Called behind the listener; an application has no need to.
      */
     public static Scope openForReply(MessageId messageId) {
-        return open(REPLY, List.of(messageId));
+        return open("reply", List.of(messageId));
     }
 
     private static Scope open(String sending, List<? extends @Nullable MessageId> messageIds) {
@@ -101,9 +106,8 @@ public final class IdempotencyContext {
     }
 
     /**
-     * The id of one message of a batch.
+     * The id of the message at an index of the listener's list.
      *
-     * @param index the message's index in the listener's list
      * @throws IllegalStateException if it has none
      */
     public MessageId messageId(int index) {
@@ -123,22 +127,12 @@ public final class IdempotencyContext {
      * @return a UUID
      */
     public String deriveKey(String purpose) {
-        return deriveKey(messageId(), purpose);
+        return digest(messageId(), List.of(purpose)).toString();
     }
 
-    /**
-     * The same for one message of a batch.
-     *
-     * @param index the message's index in the listener's list
-     * @param purpose what the key is for, such as {@code email}
-     * @return a UUID
-     */
+    /** The same for the message at an index of the listener's list. */
     public String deriveKey(int index, String purpose) {
-        return deriveKey(messageId(index), purpose);
-    }
-
-    private static String deriveKey(MessageId id, String purpose) {
-        return DerivedKey.of(id, List.of(purpose)).toString();
+        return digest(messageId(index), List.of(purpose)).toString();
     }
 
     /**
@@ -158,9 +152,9 @@ public final class IdempotencyContext {
         }
         List<String> purpose = new ArrayList<>(List.of(current.sending, topic));
         purpose.addAll(content.get());
-        UUID record = DerivedKey.of(id, purpose);
+        UUID record = digest(id, purpose);
         int count = current.outermost.countRecord(record);
-        return DerivedKey.timeOrdered(id, List.of(record.toString(), String.valueOf(count)))
+        return timeOrdered(id, digest(id, List.of(record.toString(), String.valueOf(count))))
                 .toString();
     }
 
@@ -169,5 +163,39 @@ public final class IdempotencyContext {
             this.recordsSent = new HashMap<>();
         }
         return this.recordsSent.merge(record, 1, Integer::sum);
+    }
+
+    /** The digest of a message and a purpose, of version 8. Other parts, or as many in another order, are another purpose. */
+    private static UUID digest(MessageId id, List<String> purpose) {
+        MessageDigest digest;
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException ex) {
+            throw new IllegalStateException(ex);
+        }
+        Stream.concat(Stream.of(id.consumer(), id.value()), purpose.stream()).forEach(part -> {
+            byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
+            digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, bytes.length));
+            digest.update(bytes);
+        });
+        ByteBuffer hash = ByteBuffer.wrap(digest.digest());
+        long version8 = (hash.getLong() & ~VERSION_BITS) | 0x8000L;
+        long variant = (hash.getLong() & 0x3FFF_FFFF_FFFF_FFFFL) | 0x8000_0000_0000_0000L;
+        return new UUID(version8, variant);
+    }
+
+    /** The digest with version 7 and the message's own time, if its id is a UUID of version 7: so both stand in an index alike. */
+    private static UUID timeOrdered(MessageId id, UUID digest) {
+        String message = id.value();
+        if (message.length() != 36 || message.charAt(14) != '7') {
+            return digest;
+        }
+        try {
+            long time = UUID.fromString(message).getMostSignificantBits() & TIME_BITS;
+            long rest = digest.getMostSignificantBits() & ~TIME_BITS & ~VERSION_BITS;
+            return new UUID(time | 0x7000L | rest, digest.getLeastSignificantBits());
+        } catch (IllegalArgumentException ex) {
+            return digest;
+        }
     }
 }

@@ -33,8 +33,8 @@ public record IdempotentConsumer(
                     "The name of an IdempotentConsumer must have 1 to %d characters, and no NUL, but is '%s'"
                             .formatted(MessageId.MAX_CONSUMER_LENGTH, StringUtils.truncate(given)));
         }
-        requirePositive(name, "retention", retention);
-        requirePositive(name, "result retention", resultRetention);
+        requirePositive(name, retention);
+        requirePositive(name, resultRetention);
         if (retention != null && resultRetention != null && resultRetention.compareTo(retention) > 0) {
             throw new IllegalArgumentException(
                     "The result retention of consumer '%s' must be at most its retention (%s), but is %s"
@@ -42,10 +42,10 @@ public record IdempotentConsumer(
         }
     }
 
-    private static void requirePositive(String consumer, String what, @Nullable Duration duration) {
+    private static void requirePositive(String consumer, @Nullable Duration duration) {
         if (duration != null && (duration.isNegative() || duration.isZero())) {
             throw new IllegalArgumentException(
-                    "The %s of consumer '%s' must be positive, but is %s".formatted(what, consumer, duration));
+                    "The retentions of consumer '%s' must be positive, but one is %s".formatted(consumer, duration));
         }
     }
 

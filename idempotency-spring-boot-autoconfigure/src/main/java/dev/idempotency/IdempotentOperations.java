@@ -23,11 +23,10 @@ public interface IdempotentOperations {
 
     /**
      * Claims an id and does the work, in the open transaction or in a new one. For a duplicate the work is not
-     * done. A duplicate that comes while the first one is still at work waits until that has ended. What is called after a
-     * commit, such as by a {@code @TransactionalEventListener}, gets a new transaction, as the one that seems open has ended.
+     * done; if the first one is still at work, it waits until that has ended. After a commit, as in a
+     * {@code @TransactionalEventListener}, there is a new transaction.
      *
-     * <p>Whatever the work throws is thrown, and nothing stays claimed: a transaction that was open is marked to be rolled
-     * back.
+     * <p>If the work throws, nothing stays claimed: a transaction that was open is marked to be rolled back.
      *
      * @throws TransactionLostException if the database has ended the transaction, as after an error that the work caught
      */
@@ -51,11 +50,9 @@ public interface IdempotentOperations {
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work);
 
     /**
-     * The same for a request with a fingerprint, such as its body. A request with the id of another one is refused, instead
-     * of being answered with the other's result.
+     * The same for a request with a fingerprint, such as its body.
      *
-     * @throws MessageConflictException if the id was claimed before with another fingerprint (a controller answers it with
-     *     422)
+     * @throws MessageConflictException if the id was claimed before with another fingerprint (a controller answers 422)
      */
     <T extends @Nullable Object> Execution<T> execute(
             MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work);

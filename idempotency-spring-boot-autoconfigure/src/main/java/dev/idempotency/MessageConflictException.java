@@ -1,9 +1,6 @@
 package dev.idempotency;
 
-/**
- * A message has the id of another one that was processed before it, and another payload: it has not been applied, and
- * would be lost if it were dropped as a duplicate. Not retried, as nothing would change.
- */
+/** A message has the id of another one that was processed before it, and another payload. It was not applied, nor is retried. */
 @SuppressWarnings("serial")
 public class MessageConflictException extends UnusableKeyException {
 

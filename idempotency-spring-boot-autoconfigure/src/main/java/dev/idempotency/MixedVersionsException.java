@@ -1,15 +1,11 @@
 package dev.idempotency;
 
-/**
- * A message has a version that does not compare with the one of its entity that was processed last: one is a number, the
- * other a point in time. Redelivery does not change that.
- */
+/** A version does not compare with that of its entity which was processed last: one is a number, the other a point in time. */
 @SuppressWarnings("serial")
 public class MixedVersionsException extends InvalidMessageKeyException {
 
     private final transient RecordCoordinates coordinates;
 
-    /** {@code coordinates} are those of the record that was delivered. */
     public MixedVersionsException(String message, RecordCoordinates coordinates) {
         super(message, null);
         this.coordinates = coordinates;

@@ -2,10 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A message has no key or version that can be used, and the consumer has not processed any message yet: rather than
- * dead-letter all of them, it waits until the listener says where keys and versions are.
- */
+/** A message has no key or version, and the consumer has not processed any yet: it waits rather than dead-letter all of them. */
 @SuppressWarnings("serial")
 public class NoKeysYetException extends IdempotencyException {
 

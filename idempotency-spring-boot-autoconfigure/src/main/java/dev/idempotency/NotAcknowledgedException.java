@@ -1,9 +1,6 @@
 package dev.idempotency;
 
-/**
- * A listener returned without saying that its message is done: with manual acknowledgment it called neither {@code
- * acknowledge()} nor {@code nack()}, or it sought back to the message. Nothing was committed.
- */
+/** A listener returned without {@code acknowledge()} or {@code nack()}, or sought back to its message. Nothing was committed. */
 @SuppressWarnings("serial")
 public class NotAcknowledgedException extends IdempotencyException {
 

@@ -23,10 +23,7 @@ public record RecordCoordinates(String topic, int partition, long offset) {
         return new RecordCoordinates(record.topic(), record.partition(), record.offset());
     }
 
-    /**
-     * Where the record stood first: a record in a retry or dead-letter topic leads back, by the headers that Spring
-     * Kafka gave it on the way, to the record that it is a copy of.
-     */
+    /** Where the record stood first: that in a retry or dead-letter topic is a copy, as its Spring Kafka headers say. */
     public static RecordCoordinates original(ConsumerRecord<?, ?> record) {
         Headers headers = record.headers();
         RecordCoordinates original = from(
@@ -43,12 +40,10 @@ public record RecordCoordinates(String topic, int partition, long offset) {
 
     private static @Nullable RecordCoordinates from(Headers headers, String topic, String partition, String offset) {
         byte[] topicBytes = first(headers, topic);
-        if (topicBytes == null) {
-            return null;
-        }
         byte[] partitionBytes = first(headers, partition);
         byte[] offsetBytes = first(headers, offset);
-        if (partitionBytes == null
+        if (topicBytes == null
+                || partitionBytes == null
                 || partitionBytes.length != Integer.BYTES
                 || offsetBytes == null
                 || offsetBytes.length != Long.BYTES) {

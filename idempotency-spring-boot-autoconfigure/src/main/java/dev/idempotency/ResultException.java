@@ -2,10 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A result cannot be kept, so that the work was undone; or it cannot be given again, and the work, which has been done, is
- * not done a second time. The message says which.
- */
+/** A result cannot be kept, and the work was undone; or it cannot be given again, and the work is not done a second time. */
 @SuppressWarnings("serial")
 public class ResultException extends IdempotencyException {
 

@@ -1,9 +1,6 @@
 package dev.idempotency;
 
-/**
- * The database ended the listener's transaction, the claim with it, while the listener went on: it caught the error of a
- * statement that the transaction does not survive, or a statement committed early.
- */
+/** The database ended the listener's transaction early: the listener caught an error that it does not survive, or committed. */
 @SuppressWarnings("serial")
 public class TransactionLostException extends IdempotencyException {
 

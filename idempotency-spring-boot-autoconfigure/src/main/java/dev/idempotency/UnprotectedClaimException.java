@@ -2,10 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A claim from code would not be part of the transaction of the work: there is none, it is read-only, or it is one of another
- * {@code DataSource} than the store's.
- */
+/** A claim from code has no transaction to be part of, a read-only one, or one of another {@code DataSource} than the store's. */
 @SuppressWarnings("serial")
 public class UnprotectedClaimException extends IdempotencyException {
 

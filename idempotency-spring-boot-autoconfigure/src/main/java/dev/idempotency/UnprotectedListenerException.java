@@ -2,10 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A listener would run without its protection: called by something other than its container, outside its transaction, or
- * other than once in it.
- */
+/** A listener was called without its protection: by something else than its container, outside its transaction, or twice. */
 @SuppressWarnings("serial")
 public class UnprotectedListenerException extends IdempotencyException {
 

@@ -2,10 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A message cannot be identified, or not told apart from another, and every redelivery would end the same way. Error handlers
- * do not retry it, so it goes straight to the recoverer, such as a dead-letter topic.
- */
+/** A message cannot be identified, or not told apart from another. It is not retried, and goes straight to the recoverer. */
 @SuppressWarnings("serial")
 public abstract class UnusableKeyException extends IdempotencyException {
 

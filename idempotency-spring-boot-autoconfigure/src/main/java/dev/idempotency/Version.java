@@ -22,13 +22,9 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
     /** Digits after the point: nanoseconds. */
     public static final int SCALE = 9;
 
-    /** Kind of version. */
+    /** A whole number, or a point in time. */
     public enum Kind {
-
-        /** A whole number. */
         NUMBER,
-
-        /** A point in time. */
         TIME
     }
 
@@ -43,11 +39,7 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
         }
     }
 
-    /**
-     * The version with a number.
-     *
-     * @throws IllegalArgumentException if it has more than {@value #DIGITS} digits
-     */
+    /** The version with a number of at most {@value #DIGITS} digits. */
     public static Version of(BigInteger number) {
         return new Version(Kind.NUMBER, new BigDecimal(number));
     }
@@ -63,11 +55,6 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
                 Kind.TIME, BigDecimal.valueOf(time.getEpochSecond()).add(BigDecimal.valueOf(time.getNano(), SCALE)));
     }
 
-    /**
-     * Whether this one is newer.
-     *
-     * @throws IllegalArgumentException if the other is of another kind
-     */
     @Override
     public int compareTo(Version other) {
         if (this.kind != other.kind) {

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -22,11 +22,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MessageIdsTests {
 
     private static List<String> idsOf(ProducerRecord<?, ?> record) {
-        List<String> ids = new java.util.ArrayList<>();
-        for (Header header : record.headers().headers(MessageIds.HEADER)) {
-            ids.add(new String(header.value(), StandardCharsets.UTF_8));
-        }
-        return ids;
+        return Arrays.stream(record.headers().toArray())
+                .filter(header -> header.key().equals(MessageIds.HEADER))
+                .map(header -> new String(header.value(), StandardCharsets.UTF_8))
+                .toList();
     }
 
     private final ProducerRecord<String, String> record = new ProducerRecord<>("orders", 1, 5L, "4711", "paid");

@@ -7,12 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The cleanup of this instance.
- *
- * @param lastRun the last run that did not fail, if there was one
- * @param failure the last run, if it failed
- */
+/** The cleanup of this instance. */
 record CleanupReport(@Nullable Success lastRun, @Nullable Failure failure) {
 
     /** A {@link CleanupRun} that did not fail. */

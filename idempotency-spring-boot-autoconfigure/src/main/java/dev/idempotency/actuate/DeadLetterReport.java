@@ -14,11 +14,6 @@ import org.springframework.boot.actuate.endpoint.SanitizableData;
 /**
  * A dead letter with its whole record: sanitized unless values are shown, but for names, sizes and the class
  * of its exception.
- *
- * @param letter what is known of it
- * @param key the record's key
- * @param headers the record's headers, in their order
- * @param payload the record's value
  */
 record DeadLetterReport(
         Entry letter,

@@ -9,12 +9,17 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.StringUtils;
 
 /** Input of requests, converted to ids and coordinates or to text for the log, and common responses. */
 final class EndpointInput {
+
+    private static final Logger logger = LoggerFactory.getLogger(EndpointInput.class);
 
     private static final Pattern COORDINATES = Pattern.compile("([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})@([0-9]{1,18})");
 
@@ -93,7 +98,13 @@ final class EndpointInput {
         return done ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT) : notFound();
     }
 
-    static String nameOf(@Nullable Principal principal) {
-        return (principal != null) ? printable(principal.getName()) : "somebody unknown";
+    /** Logs who has asked for a change. */
+    static void audit(SecurityContext security, String consumer, String request) {
+        Principal principal = security.getPrincipal();
+        logger.warn(
+                "Requested by {} for consumer '{}': {}",
+                (principal != null) ? printable(principal.getName()) : "somebody unknown",
+                printable(consumer),
+                request);
     }
 }

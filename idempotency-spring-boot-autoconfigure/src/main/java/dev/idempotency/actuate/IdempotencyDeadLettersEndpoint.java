@@ -11,8 +11,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -43,22 +41,13 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 @Endpoint(id = "idempotencydeadletters", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyDeadLettersEndpoint {
 
-    private static final Logger logger = LoggerFactory.getLogger(IdempotencyDeadLettersEndpoint.class);
-
     private final DeadLetters deadLetters;
     private final Show showValues;
-    private final Set<String> roles;
 
-    /**
-     * An endpoint for dead letters.
-     *
-     * @param showValues whether it shows keys, headers, payloads and errors
-     * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
-     */
-    public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues, Set<String> roles) {
+    /** {@code showValues} says whether it shows keys, headers, payloads and errors. */
+    public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues) {
         this.deadLetters = deadLetters;
         this.showValues = showValues;
-        this.roles = Set.copyOf(roles);
     }
 
     /** All consumers, dead letters of one, or one dead letter. */
@@ -66,13 +55,16 @@ public final class IdempotencyDeadLettersEndpoint {
     public WebEndpointResponse<Object> read(
             @Nullable String consumer,
             @Nullable String deadLetter,
-            @Nullable String status,
+            @Nullable DeadLetterStatus status,
             @Nullable String exception,
             @Nullable String after,
             @Nullable Integer size,
             SecurityContext security) {
         if (consumer == null) {
-            requireNoneOf(deadLetter, status, exception, after);
+            if (Stream.<@Nullable Object>of(deadLetter, status, exception, after)
+                    .anyMatch(Objects::nonNull)) {
+                throw EndpointInput.missingConsumer();
+            }
             return new WebEndpointResponse<>(new DeadLetterReport.Overview(this.deadLetters.consumers().stream()
                     .map(name -> new DeadLetterReport.ConsumerEntry(name, this.deadLetters.lastRedrive(name)))
                     .toList()));
@@ -80,7 +72,7 @@ public final class IdempotencyDeadLettersEndpoint {
         if (!this.deadLetters.consumers().contains(consumer)) {
             return EndpointInput.notFound();
         }
-        boolean shown = this.showValues.isShown(security, this.roles);
+        boolean shown = this.showValues.isShown(security, Set.of());
         // Asked first: a list that is read after the end of a redrive shows all that it has done.
         RedriveReport redrive = this.deadLetters.lastRedrive(consumer);
         try {
@@ -93,22 +85,16 @@ public final class IdempotencyDeadLettersEndpoint {
         }
     }
 
-    private static void requireNoneOf(@Nullable String... parameters) {
-        if (Stream.of(parameters).anyMatch(Objects::nonNull)) {
-            throw EndpointInput.missingConsumer();
-        }
-    }
-
     private static DeadLetterQuery query(
             String consumer,
-            @Nullable String status,
+            @Nullable DeadLetterStatus status,
             @Nullable String exception,
             @Nullable String after,
             @Nullable Integer size) {
         try {
             return new DeadLetterQuery(
                     consumer,
-                    (status != null) ? DeadLetterStatus.of(status) : null,
+                    status,
                     (exception != null) ? new ExceptionPattern(exception) : null,
                     (after != null) ? EndpointInput.coordinates(after) : null,
                     Objects.requireNonNullElse(size, DeadLetterQuery.DEFAULT_SIZE));
@@ -146,15 +132,10 @@ public final class IdempotencyDeadLettersEndpoint {
             return EndpointInput.notFound();
         }
         ExceptionPattern pattern = EndpointInput.parse(exception, ExceptionPattern::new);
-        logger.warn(
-                "A redrive of {} of consumer '{}' was requested by {}",
-                (deadLetter != null)
-                        ? "dead letter " + EndpointInput.coordinates(deadLetter)
-                        : (pattern != null)
-                                ? "dead letters with exception '" + EndpointInput.printable(pattern.text()) + "'"
-                                : "all dead letters",
-                EndpointInput.printable(consumer),
-                EndpointInput.nameOf(security.getPrincipal()));
+        String selection = (deadLetter != null)
+                ? EndpointInput.coordinates(deadLetter).toString()
+                : (pattern != null) ? "those with " + EndpointInput.printable(pattern.text()) : "all";
+        EndpointInput.audit(security, consumer, "redrive of dead letters: " + selection);
         try {
             return (deadLetter != null)
                     ? redriveOne(consumer, deadLetter)
@@ -182,10 +163,7 @@ public final class IdempotencyDeadLettersEndpoint {
     public WebEndpointResponse<Void> cancel(String consumer, SecurityContext security) {
         boolean cancelled = this.deadLetters.cancel(consumer);
         if (cancelled) {
-            logger.warn(
-                    "The redrive of dead letters of consumer '{}' was cancelled by {}",
-                    EndpointInput.printable(consumer),
-                    EndpointInput.nameOf(security.getPrincipal()));
+            EndpointInput.audit(security, consumer, "end of the redrive");
         }
         return EndpointInput.noContent(cancelled);
     }

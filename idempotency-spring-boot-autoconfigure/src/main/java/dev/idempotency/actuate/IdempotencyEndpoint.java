@@ -12,8 +12,6 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -32,8 +30,6 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 @RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyEndpoint {
-
-    private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
 
     private final ConsumerReports reports;
     private final ProcessedMessageStore store;
@@ -121,79 +117,49 @@ public final class IdempotencyEndpoint {
             @Nullable String topic,
             @Nullable Integer partition,
             SecurityContext security) {
-        if (messageId == null && (topic != null || partition != null)) {
-            return forgetPosition(consumer, topic, partition, security);
-        }
-        if (messageId == null) {
+        String forgotten;
+        if (messageId != null && topic == null && partition == null) {
+            forgotten = forgetMessage(consumer, messageId);
+        } else if (messageId == null && topic != null && partition != null) {
+            forgotten = forgetPosition(consumer, topic, partition);
+        } else {
             throw new InvalidEndpointRequestException(
-                    "A consumer cannot be forgotten as a whole: name a message or, with Strategy.OFFSET, 'topic' and"
-                            + " 'partition'",
-                    "Missing message id");
+                    "Name a message with 'messageId' or, with Strategy.OFFSET, a partition with 'topic' and 'partition'",
+                    "Either messageId, or topic and partition");
         }
-        if (topic != null || partition != null) {
-            throw new InvalidEndpointRequestException(
-                    "Give either 'messageId', or 'topic' and 'partition'", "Too many parameters");
+        if (forgotten != null) {
+            EndpointInput.audit(security, consumer, "forgot " + forgotten);
         }
-        return forgetMessage(consumer, messageId, security);
+        return EndpointInput.noContent(forgotten != null);
     }
 
-    private WebEndpointResponse<Void> forgetPosition(
-            String consumer, @Nullable String topic, @Nullable Integer partition, SecurityContext security) {
-        if (topic == null || partition == null) {
-            throw new InvalidEndpointRequestException(
-                    "A position belongs to a partition: give 'topic' and 'partition'", "Missing parameter");
-        }
-        if (EndpointInput.isRefusedByDatabases(consumer + topic)
-                || this.positions == null
-                || !this.positions.forget(consumer, topic, partition)) {
-            return EndpointInput.notFound();
-        }
-        logger.warn(
-                "The position of consumer '{}' in {}-{} was forgotten on request of {}: what comes of that partition, now"
-                        + " and after a rewind, will be processed",
-                EndpointInput.printable(consumer),
-                EndpointInput.printable(topic),
-                partition,
-                EndpointInput.nameOf(security.getPrincipal()));
-        return EndpointInput.noContent(true);
+    /** Returns what was forgotten, or {@code null} if there is no such position. */
+    private @Nullable String forgetPosition(String consumer, String topic, int partition) {
+        boolean forgotten = !EndpointInput.isRefusedByDatabases(consumer + topic)
+                && this.positions != null
+                && this.positions.forget(consumer, topic, partition);
+        return forgotten ? "the position in %s-%d".formatted(EndpointInput.printable(topic), partition) : null;
     }
 
-    private WebEndpointResponse<Void> forgetMessage(String consumer, String messageId, SecurityContext security) {
+    private @Nullable String forgetMessage(String consumer, String messageId) {
         Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
         JdbcVersionStore entities = versionsOf(consumer);
         if (entities != null) {
-            return forgetVersion(entities, ids, security);
+            StoredVersion found = firstOf(ids, entities.find(ids));
+            return (found != null && entities.forget(found.entity()))
+                    ? "entity '%s', at version %s, processed at %s from %s"
+                            .formatted(
+                                    EndpointInput.printable(found.entity().value()),
+                                    found.version(),
+                                    found.processedAt(),
+                                    found.coordinates())
+                    : null;
         }
-        ProcessedMessage message = firstOf(ids, this.store.find(ids));
-        if (message == null || !this.store.forget(message.id())) {
-            return EndpointInput.notFound();
-        }
-        logger.warn(
-                "Message '{}' of consumer '{}', processed at {} from {}, was forgotten on request of {}:"
-                        + " it will be processed when it is redelivered",
-                EndpointInput.printable(message.id().value()),
-                EndpointInput.printable(consumer),
-                message.processedAt(),
-                message.coordinates(),
-                EndpointInput.nameOf(security.getPrincipal()));
-        return EndpointInput.noContent(true);
-    }
-
-    private static WebEndpointResponse<Void> forgetVersion(
-            JdbcVersionStore versions, Set<MessageId> ids, SecurityContext security) {
-        StoredVersion version = firstOf(ids, versions.find(ids));
-        if (version == null || !versions.forget(version.entity())) {
-            return EndpointInput.notFound();
-        }
-        logger.warn(
-                "Entity '{}' of consumer '{}', at version {}, processed at {} from {}, was forgotten on request of {}:"
-                        + " any version of it will be processed when it comes",
-                EndpointInput.printable(version.entity().value()),
-                EndpointInput.printable(version.entity().consumer()),
-                version.version(),
-                version.processedAt(),
-                version.coordinates(),
-                EndpointInput.nameOf(security.getPrincipal()));
-        return EndpointInput.noContent(true);
+        ProcessedMessage found = firstOf(ids, this.store.find(ids));
+        return (found != null && this.store.forget(found.id()))
+                ? "message '%s', processed at %s from %s"
+                        .formatted(
+                                EndpointInput.printable(found.id().value()), found.processedAt(), found.coordinates())
+                : null;
     }
 }

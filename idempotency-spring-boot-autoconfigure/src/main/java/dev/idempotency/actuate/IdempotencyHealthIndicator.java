@@ -88,14 +88,9 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     private void reportCleanup(Health.Builder builder) {
         CleanupReport report = CleanupReport.of(this.cleanup);
         builder.status(report.keepsUp() ? Status.UP : DEGRADED);
-        if (report.lastRun() != null) {
-            builder.withDetail("lastCleanup", report.lastRun());
-        }
         if (report.failure() != null) {
             builder.withDetail("cleanupFailure", report.failure());
         }
-        if (report.lastRun() == null && report.failure() == null) {
-            builder.withDetail("lastCleanup", "none yet in this instance");
-        }
+        builder.withDetail("lastCleanup", (report.lastRun() != null) ? report.lastRun() : "none yet in this instance");
     }
 }

@@ -13,8 +13,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -42,24 +40,15 @@ import org.springframework.dao.DataIntegrityViolationException;
 @Endpoint(id = "idempotencyinbox", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyInboxEndpoint {
 
-    private static final Logger logger = LoggerFactory.getLogger(IdempotencyInboxEndpoint.class);
-
     private final Inbox inbox;
     private final ConsumerRegistry consumers;
     private final Show showValues;
-    private final Set<String> roles;
 
-    /**
-     * An endpoint for an inbox.
-     *
-     * @param showValues whether it shows keys, headers, payloads and errors
-     * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
-     */
-    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues, Set<String> roles) {
+    /** {@code showValues} says whether it shows keys, headers, payloads and errors. */
+    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues) {
         this.inbox = inbox;
         this.consumers = consumers;
         this.showValues = showValues;
-        this.roles = Set.copyOf(roles);
     }
 
     /** A page of the messages that fit, or one message with all that was received of it. */
@@ -67,21 +56,21 @@ public final class IdempotencyInboxEndpoint {
     public @Nullable Object read(
             @Nullable String consumer,
             @Nullable String messageId,
-            @Nullable String status,
+            @Nullable InboxStatus status,
             @Nullable String type,
             @Nullable OffsetDateTime since,
             @Nullable OffsetDateTime until,
             @Nullable Integer page,
             @Nullable Integer size,
             SecurityContext security) {
-        boolean shown = this.showValues.isShown(security, this.roles);
+        boolean shown = this.showValues.isShown(security, Set.of());
         try {
             if (messageId != null) {
                 InboxMessage message = find(consumer, messageId);
                 return (message != null) ? InboxMessageReport.of(message, shown) : null;
             }
             InboxQuery query = new InboxQuery(
-                    (status != null) ? InboxStatus.of(status) : null,
+                    status,
                     consumer,
                     type,
                     (since != null) ? since.toInstant() : null,
@@ -117,12 +106,13 @@ public final class IdempotencyInboxEndpoint {
                     "Either messageId or all");
         }
         boolean forgetting = Boolean.TRUE.equals(forget);
-        logger.warn(
-                "A replay of {} of consumer '{}'{} was requested by {}",
-                (messageId != null) ? "message '" + EndpointInput.printable(messageId) + "'" : "all failed messages",
-                EndpointInput.printable(consumer),
-                forgetting ? ", even if processed," : "",
-                EndpointInput.nameOf(security.getPrincipal()));
+        EndpointInput.audit(
+                security,
+                consumer,
+                (messageId != null)
+                        ? "replay of message '%s'%s"
+                                .formatted(EndpointInput.printable(messageId), forgetting ? ", even if processed" : "")
+                        : "replay of all failed messages");
         try {
             return (messageId != null)
                     ? replayOne(consumer, messageId, forgetting)

@@ -10,8 +10,6 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -36,8 +34,6 @@ import org.springframework.util.Assert;
 })
 @Endpoint(id = "idempotencyreconciliation", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyReconciliationEndpoint {
-
-    private static final Logger logger = LoggerFactory.getLogger(IdempotencyReconciliationEndpoint.class);
 
     private static final Duration DEFAULT_SINCE = Duration.ofHours(24);
 
@@ -86,14 +82,8 @@ public final class IdempotencyReconciliationEndpoint {
             return new WebEndpointResponse<>(
                     new EndpointInput.Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         }
-        logger.warn(
-                "A reconciliation of consumer '{}' since {}{} was requested by {}",
-                EndpointInput.printable(consumer),
-                request.since(),
-                (replayFrom != null)
-                        ? ", with a replay of what is missing from %s on,".formatted(request.replayFrom())
-                        : "",
-                EndpointInput.nameOf(security.getPrincipal()));
+        String replay = (replayFrom != null) ? ", and replay of what is missing from " + request.replayFrom() : "";
+        EndpointInput.audit(security, consumer, "reconciliation since " + request.since() + replay);
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
         } catch (ReconciliationException ex) {
@@ -115,10 +105,7 @@ public final class IdempotencyReconciliationEndpoint {
     public WebEndpointResponse<Void> cancel(String consumer, SecurityContext security) {
         boolean cancelled = this.reconciliation.cancel(consumer);
         if (cancelled) {
-            logger.warn(
-                    "The reconciliation of consumer '{}' was cancelled by {}",
-                    EndpointInput.printable(consumer),
-                    EndpointInput.nameOf(security.getPrincipal()));
+            EndpointInput.audit(security, consumer, "end of the reconciliation");
         }
         return EndpointInput.noContent(cancelled);
     }

@@ -16,11 +16,6 @@ import org.springframework.boot.actuate.endpoint.SanitizableData;
 
 /**
  * A message of the inbox, with all that was received of it: sanitized unless values are shown, but for names and sizes.
- *
- * @param message what is known of it
- * @param key the record's key
- * @param headers the record's headers, in their order
- * @param payload the record's value
  */
 record InboxMessageReport(
         Entry message,
@@ -80,12 +75,7 @@ record InboxMessageReport(
         }
     }
 
-    /**
-     * A header.
-     *
-     * @param name its name
-     * @param value its value
-     */
+    /** A header. */
     record HeaderReport(String name, @Nullable Bytes value) {
 
         static HeaderReport of(Header header, boolean showValues) {
@@ -93,12 +83,7 @@ record InboxMessageReport(
         }
     }
 
-    /**
-     * Bytes that were received: as text where they are text in UTF-8, otherwise in Base64.
-     *
-     * @param text the text
-     * @param base64 the bytes
-     */
+    /** Bytes that were received: as text where they are text in UTF-8, otherwise in Base64. */
     record Bytes(@Nullable String text, @Nullable String base64) {
 
         private static final Bytes SANITIZED = new Bytes(SanitizableData.SANITIZED_VALUE, null);

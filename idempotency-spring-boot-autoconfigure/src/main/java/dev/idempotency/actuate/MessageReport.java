@@ -11,14 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether a message has been processed, when, and by which record.
  *
- * @param consumer the consumer
  * @param messageId the id as it is stored: a digest if the message's own is too long; the entity's id if versions are
  *     compared
  * @param version the newest version of the entity, where versions are compared
- * @param processed whether it is remembered as processed
  * @param processedAt when, by the database's clock
- * @param age how long ago that was
- * @param record the record whose delivery was processed
  */
 record MessageReport(
         String consumer,

@@ -1,9 +1,10 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.IdempotentConsumer;
+import dev.idempotency.IdempotentOperations;
 import dev.idempotency.Strategy;
 import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
@@ -18,7 +19,11 @@ import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.operation.DeclaredConsumers;
+import dev.idempotency.operation.TransactionalOperations;
+import dev.idempotency.result.JacksonResultConverter;
 import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultConverter;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -26,22 +31,26 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Auto-configuration for {@code @IdempotentListener}: the listeners, what becomes of messages that fail and of dead letters,
@@ -54,9 +63,7 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 @Import({
     IdempotencyAutoConfiguration.AutoProxyCreatorRegistrar.class,
     FailureConfiguration.class,
-    JdbcStoreConfiguration.class,
-    OperationsConfiguration.class,
-    OperatorConfiguration.class
+    JdbcStoreConfiguration.class
 })
 public final class IdempotencyAutoConfiguration {
 
@@ -77,10 +84,9 @@ public final class IdempotencyAutoConfiguration {
     ListenerContainerConfigurer idempotencyListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller errorHandlers,
             BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers, beanFactory);
+        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers, beanFactory);
     }
 
     @Bean
@@ -144,6 +150,40 @@ public final class IdempotencyAutoConfiguration {
         return (strategies != null && !versioned.isEmpty())
                 ? processed.plus(strategies.versions().statistics(versioned))
                 : processed;
+    }
+
+    @Bean
+    DeclaredConsumers idempotencyDeclaredConsumers(
+            ObjectProvider<IdempotentConsumer> consumers,
+            IdempotencyProperties properties,
+            ObjectProvider<IdempotencyObserver> observers) {
+        return new DeclaredConsumers(
+                consumers.orderedStream().toList(),
+                properties.retention(),
+                properties.results().longestRetention(),
+                observers.orderedStream().toList());
+    }
+
+    /** A parent context's knows none of the consumers of this one, unless they are the application's own. */
+    @Bean
+    @ConditionalOnMissingBean(value = IdempotentOperations.class, ignored = TransactionalOperations.class)
+    TransactionalOperations idempotentOperations(
+            ProcessedMessageStore store,
+            DeclaredConsumers consumers,
+            ObjectProvider<KeptResults> results,
+            ListableBeanFactory beanFactory) {
+        return new TransactionalOperations(store, consumers, results.getIfAvailable(), beanFactory);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(JsonMapper.class)
+    static final class JsonConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(ResultConverter.class)
+        JacksonResultConverter idempotencyResultConverter(ObjectProvider<JsonMapper> mapper) {
+            return new JacksonResultConverter(mapper::getIfUnique);
+        }
     }
 
     /** Sees to it that infrastructure advisors are applied, with whichever proxy creator the application has. */

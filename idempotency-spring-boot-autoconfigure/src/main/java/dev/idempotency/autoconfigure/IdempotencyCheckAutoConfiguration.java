@@ -15,13 +15,17 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(IdempotencyProperties.class)
+@EnableConfigurationProperties({IdempotencyProperties.class, ErrorsProperties.class})
 public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
     ListenerChecks idempotencyListenerChecks(
-            ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
-        return new ListenerChecks(beanFactory, properties.checkPolicy(), properties.brokerCheckTimeout());
+            ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties, ErrorsProperties errors) {
+        return new ListenerChecks(
+                beanFactory,
+                properties.checkPolicy(),
+                properties.brokerCheckTimeout(),
+                errors.deadLetter().enabled() ? errors.deadLetter().suffix() : null);
     }
 
     @Bean

@@ -19,19 +19,20 @@ import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 /** Auto-configuration for the Actuator endpoints, {@code idempotency} and those that begin so. */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean(ListenerDefinitionRegistry.class)
-@EnableConfigurationProperties({InboxEndpointProperties.class, DeadLettersEndpointProperties.class})
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
@@ -65,17 +66,22 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnBean(Inbox.class)
     @ConditionalOnMissingBean
     IdempotencyInboxEndpoint idempotencyInboxEndpoint(
-            Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, InboxEndpointProperties properties) {
+            Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, Environment environment) {
         return new IdempotencyInboxEndpoint(
-                inbox, ConsumerRegistry.of(consumers::stream), properties.showValues(), properties.roles());
+                inbox, ConsumerRegistry.of(consumers::stream), showValues(environment, "idempotencyinbox"));
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
-    IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(
-            DeadLetters deadLetters, DeadLettersEndpointProperties properties) {
-        return new IdempotencyDeadLettersEndpoint(deadLetters, properties.showValues(), properties.roles());
+    IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(DeadLetters deadLetters, Environment environment) {
+        return new IdempotencyDeadLettersEndpoint(deadLetters, showValues(environment, "idempotencydeadletters"));
+    }
+
+    private static Show showValues(Environment environment, String endpoint) {
+        return Binder.get(environment)
+                .bind("management.endpoint." + endpoint + ".show-values", Show.class)
+                .orElse(Show.NEVER);
     }
 
     @Bean

@@ -9,13 +9,11 @@ import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import java.time.Duration;
-import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.scheduling.support.CronExpression;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -34,6 +32,8 @@ import org.springframework.util.unit.DataSize;
  * @param deadLetters how dead letters are sent back
  * @param reconciliation how topics are compared with the store
  * @param results results that are kept and given again
+ * @param cleanup how rows are removed that are no longer needed
+ * @param inbox which messages are kept in the inbox, and for how long
  * @param checks what happens to findings of the start-up checks
  * @param relaxedChecks checks whose findings are lowered by one level: what would keep the application from starting is
  *     logged as a warning, and what would be logged is left out
@@ -54,30 +54,31 @@ public record IdempotencyProperties(
         @DefaultValue DeadLetters deadLetters,
         @DefaultValue Reconciliation reconciliation,
         @DefaultValue Results results,
+        @DefaultValue Cleanup cleanup,
+        @DefaultValue Inbox inbox,
         @DefaultValue("fail") CheckPolicy.Mode checks,
         @DefaultValue Set<Check> relaxedChecks,
         @DefaultValue("10s") Duration brokerCheckTimeout) {
 
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
     public IdempotencyProperties {
         RetentionLimit.require("idempotency.retention", retention);
+        requireBetween("broker-check-timeout", brokerCheckTimeout, Duration.ZERO, LONGEST);
         if (conflicts == OnConflict.DEFAULT) {
             throw new IllegalArgumentException(
                     "idempotency.conflicts must be 'warn', 'fail' or 'off': it is the default itself");
         }
-        if (brokerCheckTimeout.isNegative()) {
-            throw new IllegalArgumentException(
-                    "idempotency.broker-check-timeout must not be negative, but is " + brokerCheckTimeout);
-        }
-        RetentionLimit.require("idempotency.broker-check-timeout", brokerCheckTimeout);
     }
 
     CheckPolicy checkPolicy() {
         return new CheckPolicy(this.checks, this.relaxedChecks);
     }
 
-    private static void requirePositive(String name, int value) {
-        if (value < 1) {
-            throw new IllegalArgumentException("idempotency.%s must be at least 1, but is %d".formatted(name, value));
+    private static <T extends Comparable<T>> void requireBetween(String name, @Nullable T value, T least, T most) {
+        if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
+            throw new IllegalArgumentException(
+                    "idempotency.%s must be between %s and %s, but is %s".formatted(name, least, most, value));
         }
     }
 
@@ -118,15 +119,9 @@ public record IdempotencyProperties(
             @DefaultValue("10s") Duration timeout,
             @DefaultValue("false") boolean atCommit) {
 
-        // Beyond it a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
-        private static final Duration LONGEST = Duration.ofDays(1);
-
         public Claim {
-            if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
-                throw new IllegalArgumentException(
-                        "idempotency.claim.timeout must be positive and at most %d hours, but is %s"
-                                .formatted(LONGEST.toHours(), timeout));
-            }
+            // Beyond a day a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
+            requireBetween("claim.timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
         }
     }
 
@@ -148,11 +143,7 @@ public record IdempotencyProperties(
     public record Observe(@DefaultValue("1m") Duration storeInterval) {
 
         public Observe {
-            if (storeInterval.isNegative() || storeInterval.isZero()) {
-                throw new IllegalArgumentException(
-                        "idempotency.observe.store-interval must be positive, but is " + storeInterval);
-            }
-            RetentionLimit.require("idempotency.observe.store-interval", storeInterval);
+            requireBetween("observe.store-interval", storeInterval, Duration.ofMillis(1), LONGEST);
         }
     }
 
@@ -174,8 +165,8 @@ public record IdempotencyProperties(
             @DefaultValue("100") int redrivesPerSecond) {
 
         public DeadLetters {
-            requirePositive("dead-letters.max-redrives", maxRedrives);
-            requirePositive("dead-letters.redrives-per-second", redrivesPerSecond);
+            requireBetween("dead-letters.max-redrives", maxRedrives, 1, Integer.MAX_VALUE);
+            requireBetween("dead-letters.redrives-per-second", redrivesPerSecond, 1, Integer.MAX_VALUE);
         }
     }
 
@@ -183,21 +174,11 @@ public record IdempotencyProperties(
      * How topics are compared with the store.
      *
      * @param recordsPerSecond how many records a reconciliation reads per second at most
-     * @param cron when all consumers of this instance are reconciled, as in '0 0 4 * * *', or '-' for never
      */
-    public record Reconciliation(
-            @DefaultValue("5000") int recordsPerSecond,
-            @DefaultValue("-") String cron) {
+    public record Reconciliation(@DefaultValue("5000") int recordsPerSecond) {
 
         public Reconciliation {
-            requirePositive("reconciliation.records-per-second", recordsPerSecond);
-            if (!cron.equals("-")
-                    && (!CronExpression.isValidExpression(cron)
-                            || CronExpression.parse(cron).next(LocalDateTime.now()) == null)) {
-                throw new IllegalArgumentException(
-                        "idempotency.reconciliation.cron must be a cron expression of six fields for a time to come, such as '0 0 4 * * *', or '-' for never, but is '%s'"
-                                .formatted(cron));
-            }
+            requireBetween("reconciliation.records-per-second", recordsPerSecond, 1, Integer.MAX_VALUE);
         }
     }
 
@@ -211,21 +192,66 @@ public record IdempotencyProperties(
             @DefaultValue("1MB") DataSize maxSize,
             @DefaultValue("-") DurationOrNever retention) {
 
-        private static final DataSize LARGEST = DataSize.ofMegabytes(100);
-
         public Results {
-            if (maxSize.isNegative() || maxSize.toBytes() == 0 || maxSize.compareTo(LARGEST) > 0) {
-                throw new IllegalArgumentException("idempotency.results.max-size must be between 1B and %s, but is %s"
-                        .formatted(LARGEST, maxSize));
-            }
-            if (retention.duration() != null) {
-                RetentionLimit.require("idempotency.results.retention", retention.duration());
-            }
+            requireBetween("results.max-size", maxSize, DataSize.ofBytes(1), DataSize.ofMegabytes(100));
+            requireBetween("results.retention", retention.duration(), Duration.ZERO, LONGEST);
         }
 
         Duration longestRetention() {
             Duration set = this.retention.duration();
             return (set != null) ? set : Duration.ofSeconds(Long.MAX_VALUE);
+        }
+    }
+
+    /**
+     * How rows are removed that are no longer needed.
+     *
+     * @param interval time between two runs, or '-' for no scheduled runs
+     * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
+     *     removed, or '-' to keep them
+     */
+    public record Cleanup(
+            @DefaultValue("1m") DurationOrNever interval,
+            @DefaultValue("30d") DurationOrNever orphansAfter) {
+
+        public Cleanup {
+            requireBetween("cleanup.interval", interval.duration(), Duration.ZERO, LONGEST);
+            // The consumer may be in an application that shares this database and is down for a while.
+            requireBetween("cleanup.orphans-after", orphansAfter.duration(), Duration.ofDays(1), LONGEST);
+        }
+    }
+
+    /**
+     * Which messages are kept in the inbox, and for how long.
+     *
+     * @param enabled whether the messages of all listeners are kept, not only of those with inbox = "true"
+     * @param maxPayload size of a record's value beyond which it is left out
+     * @param retention how long messages are kept
+     */
+    public record Inbox(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("1MB") DataSize maxPayload,
+
+            @DefaultValue Retention retention) {
+
+        public Inbox {
+            requireBetween("inbox.max-payload", maxPayload, DataSize.ofBytes(0), DataSize.ofGigabytes(1));
+        }
+
+        /**
+         * How long messages are kept.
+         *
+         * @param processed how long after they were processed
+         * @param failed how long after they failed last, or were forgotten on purpose, or replayed and not seen again
+         */
+        public record Retention(
+                @DefaultValue("7d") Duration processed,
+                @DefaultValue("30d") Duration failed) {
+
+            public Retention {
+                requireBetween("inbox.retention.processed", processed, Duration.ofMinutes(1), LONGEST);
+                requireBetween("inbox.retention.failed", failed, Duration.ofMinutes(1), LONGEST);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
@@ -24,12 +25,14 @@ import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -43,65 +46,62 @@ import org.springframework.kafka.core.ProducerFactory;
 /** Beans that need the JDBC store: the inbox, results, and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})
 final class JdbcStoreConfiguration {
-
-    @Bean
-    ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
-            JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
-        return new ProcessedMessageCleanup(
-                new ProcessedMessagePurge(store.database()),
-                ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration());
-    }
-
-    @Bean
-    @ConditionalOnBean(JdbcPositionStore.class)
-    PositionCleanup idempotencyPositionCleanup(
-            JdbcPositionStore positions, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
-        return new PositionCleanup(
-                positions,
-                ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration());
-    }
-
-    @Bean
-    ProcessedMessageCleanup idempotencyVersionCleanup(
-            JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
-        ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
-        return new ProcessedMessageCleanup(
-                "versions",
-                ProcessedMessagePurge.ofVersions(store.database()),
-                () -> all.recognisedBy(Strategy.VERSION).retentions(),
-                cleanup.orphansAfter().duration());
-    }
 
     /** A parent context's knows none of the consumers of this one. */
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    Cleanup idempotencyCleanup(ObjectProvider<CleanupTask> tasks, ObjectProvider<CleanupObserver> observers) {
-        return new Cleanup(
-                tasks.orderedStream().toList(), observers.orderedStream().toList());
+    Cleanup idempotencyCleanup(
+            JdbcProcessedMessageStore store,
+            ObjectProvider<JdbcPositionStore> positions,
+            ObjectProvider<ConsumerRegistry> registries,
+            ObjectProvider<DeclaredConsumers> declared,
+            ObjectProvider<CleanupTask> tasks,
+            ObjectProvider<CleanupObserver> observers,
+            IdempotencyProperties properties) {
+        IdempotencyDatabase database = store.database();
+        ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
+        Duration orphansAfter = properties.cleanup().orphansAfter().duration();
+        IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
+        List<CleanupTask> all = new ArrayList<>();
+        all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
+        positions.ifAvailable(known -> all.add(new PositionCleanup(known, consumers, orphansAfter)));
+        all.add(new ProcessedMessageCleanup(
+                "versions",
+                ProcessedMessagePurge.ofVersions(database),
+                () -> consumers.recognisedBy(Strategy.VERSION).retentions(),
+                orphansAfter));
+        all.add(new InboxCleanup(new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
+        all.add(new ProcessedMessageCleanup(
+                "results",
+                ProcessedMessagePurge.ofResults(database),
+                () -> declared.getObject()
+                        .resultRetentions(
+                                consumers.retentions(), properties.results().longestRetention()),
+                orphansAfter));
+        tasks.orderedStream().forEach(all::add);
+        return new Cleanup(all, observers.orderedStream().toList());
     }
 
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
-    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
+    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
         return new CleanupSchedule(
-                cleanup, Objects.requireNonNull(properties.interval().duration()));
+                cleanup, Objects.requireNonNull(properties.cleanup().interval().duration()));
     }
 
     @Bean
     InboxRecorderFactory idempotencyInboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            InboxProperties inbox,
+            IdempotencyProperties properties,
             DeserializerInstrumentation deserializers,
             OutageRegistry outages,
             ObjectProvider<InboxObserver> observers) {
         return new InboxRecorderFactory(
                 store,
-                inbox.settings(),
+                properties.inbox().enabled(),
+                Math.toIntExact(properties.inbox().maxPayload().toBytes()),
                 deserializers,
                 (messages, failure) -> outages.isOutage(
                         messages.get(0).id().consumer(),
@@ -125,20 +125,6 @@ final class JdbcStoreConfiguration {
                 notifier(observers));
     }
 
-    @Bean
-    InboxCleanup idempotencyInboxCleanup(
-            JdbcProcessedMessageStore store,
-            ObjectProvider<ConsumerRegistry> consumers,
-            CleanupProperties cleanup,
-            InboxProperties inbox) {
-        return new InboxCleanup(
-                new InboxPurge(store.database()),
-                ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration(),
-                inbox.retention().processed(),
-                inbox.retention().failed());
-    }
-
     private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
         return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
     }
@@ -154,30 +140,16 @@ final class JdbcStoreConfiguration {
                 properties.results().maxSize());
     }
 
-    @Bean
-    ProcessedMessageCleanup idempotencyResultCleanup(
-            JdbcProcessedMessageStore store,
-            ObjectProvider<ConsumerRegistry> registries,
-            ObjectProvider<DeclaredConsumers> declared,
-            IdempotencyProperties properties,
-            CleanupProperties cleanup) {
-        ConsumerRegistry all = ConsumerRegistry.of(registries::stream);
-        return new ProcessedMessageCleanup(
-                "results",
-                ProcessedMessagePurge.ofResults(store.database()),
-                () -> declared.getObject()
-                        .resultRetentions(all.retentions(), properties.results().longestRetention()),
-                cleanup.orphansAfter().duration());
-    }
-
     /** Unless the interval is {@code -}. */
     static final class Scheduled implements Condition {
 
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            CleanupProperties properties =
-                    Binder.get(context.getEnvironment()).bindOrCreate("idempotency.cleanup", CleanupProperties.class);
-            return properties.interval().duration() != null;
+            return Binder.get(context.getEnvironment())
+                            .bindOrCreate("idempotency.cleanup", IdempotencyProperties.Cleanup.class)
+                            .interval()
+                            .duration()
+                    != null;
         }
     }
 }

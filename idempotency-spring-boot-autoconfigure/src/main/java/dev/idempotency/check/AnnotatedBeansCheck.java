@@ -2,7 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.check.ListenerCheck.Report;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
@@ -57,10 +57,11 @@ final class AnnotatedBeansCheck {
     private void check(String beanName, Class<?> type) {
         Set<Method> annotated = MethodIntrospector.selectMethods(
                 type, (Method method) -> IdempotentListenerAnnotations.find(method, type) != null);
-        for (Method method : annotated) {
-            Report report = (check, what, remedy) -> this.findings.add(check, type, method, beanName, what, remedy);
-            check(beanName, type, method, report);
-        }
+        annotated.forEach(method -> check(
+                beanName,
+                type,
+                method,
+                (check, what, remedy) -> this.findings.add(check, type, method, beanName, what, remedy)));
         if (annotated.isEmpty() && AnnotatedElementUtils.hasAnnotation(type, IdempotentListener.class)) {
             this.findings.add(
                     Check.NO_KAFKA_LISTENER,
@@ -86,16 +87,19 @@ final class AnnotatedBeansCheck {
                     "The method is an @IdempotentListener, but no @KafkaListener, nor a @KafkaHandler in a class"
                             + " that is one.",
                     "Move @IdempotentListener to the method with @KafkaListener, or add @KafkaListener here.");
-        } else if (this.beanFactory.containsSingleton(beanName) && !isProtected(type, method)) {
+        } else if (this.beanFactory.containsSingleton(beanName)
+                && this.protectedListeners.stream()
+                        .noneMatch(listener -> listener.method().equals(method)
+                                && ClassUtils.getUserClass(listener.targetClass())
+                                        .equals(type))) {
             // A bean that is lazy gets its container, and is checked, later.
             report.add(
                     Check.NOT_REGISTERED,
-                    "Spring Kafka has not registered the listener with a container that could be prepared: its bean"
-                            + " was created too early (a BeanPostProcessor needs it), or has a @Scope with a proxy,"
-                            + " @EnableKafka is missing, or its container factory makes share consumers.",
+                    "Spring Kafka has not registered the listener: its bean was created too early (a BeanPostProcessor"
+                            + " needs it) or has a @Scope with a proxy, @EnableKafka is missing, or its container factory"
+                            + " makes share consumers.",
                     "Let BeanPostProcessors take it as an ObjectProvider or @Lazy and declare them in static @Bean"
-                            + " methods; let listeners be singletons, which may use beans of other scopes; use a"
-                            + " ConcurrentKafkaListenerContainerFactory.");
+                            + " methods; let listeners be singletons; use a ConcurrentKafkaListenerContainerFactory.");
         }
     }
 
@@ -103,13 +107,5 @@ final class AnnotatedBeansCheck {
         return IdempotentListenerAnnotations.isKafkaListener(method)
                 || (IdempotentListenerAnnotations.isKafkaHandler(method)
                         && IdempotentListenerAnnotations.isKafkaListener(type));
-    }
-
-    private boolean isProtected(Class<?> type, Method method) {
-        return this.protectedListeners != null
-                && this.protectedListeners.stream()
-                        .anyMatch(listener -> listener.method().equals(method)
-                                && ClassUtils.getUserClass(listener.targetClass())
-                                        .equals(type));
     }
 }

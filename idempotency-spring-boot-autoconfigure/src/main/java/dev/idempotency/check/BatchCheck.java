@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.Parameter;
@@ -9,7 +10,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.BaseStream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -17,7 +17,6 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
@@ -25,26 +24,14 @@ import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
 /** Checks that a batch listener takes its messages in a form from which duplicates can be removed. */
-final class BatchCheck implements ListenerCheck {
-
-    /** Headers of which a batch has one element per record. */
-    private static final Set<String> PARALLEL = Set.of(
-            KafkaHeaders.RECEIVED_KEY,
-            KafkaHeaders.RECEIVED_TOPIC,
-            KafkaHeaders.RECEIVED_PARTITION,
-            KafkaHeaders.RECEIVED_TIMESTAMP,
-            KafkaHeaders.TIMESTAMP_TYPE,
-            KafkaHeaders.OFFSET,
-            KafkaHeaders.NATIVE_HEADERS,
-            KafkaHeaders.BATCH_CONVERTED_HEADERS,
-            KafkaHeaders.RAW_DATA,
-            KafkaHeaders.CONVERSION_FAILURES);
+final class BatchCheck {
 
     private static final List<Class<?>> NO_PAYLOADS =
             List.of(Acknowledgment.class, Consumer.class, ConsumerRecords.class, MessageHeaders.class);
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
+    private BatchCheck() {}
+
+    static void check(ProtectedListener listener, Report report) {
         if (!(ContainerFacts.innermostListenerOf(listener.container())
                 instanceof BatchMessagingMessageListenerAdapter)) {
             return;
@@ -56,9 +43,9 @@ final class BatchCheck implements ListenerCheck {
             boolean header = isHeader(parameters[i], type);
             boolean payload = !header && NO_PAYLOADS.stream().noneMatch(other -> other.isAssignableFrom(type));
             // Further parameters may come from an argument resolver of the application's own.
-            boolean first = payload && !payloadSeen;
+            boolean single = payload && !payloadSeen && !isParallel(type);
             payloadSeen |= payload;
-            if (header ? isFaultyHeader(parameters[i], type) : (first && !isParallel(type)) || isConverted(type)) {
+            if (single || isOtherCollection(type) || (header ? isAccessor(type) : isConverted(type))) {
                 report.add(
                         Check.BATCH_SIGNATURE,
                         "It is a batch listener, and takes its %s as a %s."
@@ -76,16 +63,13 @@ final class BatchCheck implements ListenerCheck {
     }
 
     private static boolean isHeader(Parameter parameter, Class<?> type) {
-        return MessageHeaderAccessor.class.isAssignableFrom(type)
+        return isAccessor(type)
                 || AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
                 || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
     }
 
-    private static boolean isFaultyHeader(Parameter parameter, Class<?> type) {
-        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
-        return (header != null)
-                ? isOtherCollection(type) || (PARALLEL.contains(header.name()) && !isParallel(type))
-                : MessageHeaderAccessor.class.isAssignableFrom(type);
+    private static boolean isAccessor(Class<?> type) {
+        return MessageHeaderAccessor.class.isAssignableFrom(type);
     }
 
     /** Whether it is filtered with the messages. Bytes are one value, whatever they were converted from. */
@@ -95,9 +79,7 @@ final class BatchCheck implements ListenerCheck {
 
     /** Whether Spring may have converted a list to it. */
     private static boolean isConverted(Class<?> type) {
-        return isOtherCollection(type)
-                || (type.isArray() && type.getComponentType().isPrimitive())
-                || CharSequence.class.isAssignableFrom(type);
+        return (type.isArray() && type.getComponentType().isPrimitive()) || CharSequence.class.isAssignableFrom(type);
     }
 
     private static boolean isOtherCollection(Class<?> type) {

@@ -5,9 +5,10 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -18,15 +19,17 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 
 /**
- * Asks the brokers about the topics of the listeners, on a separate thread and for a limited time. Its findings are only
- * logged; a broker that does not answer, or refuses to, is left alone.
+ * Asks the brokers about the topics of the listeners and of their dead letters, on a separate thread and for a limited time.
+ * Its findings are only logged; a broker that does not answer, or refuses to, is left alone.
  */
 final class BrokerChecks {
 
@@ -34,11 +37,19 @@ final class BrokerChecks {
 
     private final Duration timeout;
     private final Supplier<Findings> findings;
+    private final DeadLetterCheck deadLetters;
+    private final Supplier<@Nullable ProducerFactory<?, ?>> producers;
     private @Nullable Thread thread;
 
-    BrokerChecks(Duration timeout, Supplier<Findings> findings) {
+    BrokerChecks(
+            Duration timeout,
+            Supplier<Findings> findings,
+            DeadLetterCheck deadLetters,
+            Supplier<@Nullable ProducerFactory<?, ?>> producers) {
         this.timeout = timeout;
         this.findings = findings;
+        this.deadLetters = deadLetters;
+        this.producers = producers;
     }
 
     void start(List<ProtectedListener> listeners) {
@@ -56,18 +67,28 @@ final class BrokerChecks {
     }
 
     private void run(List<ProtectedListener> listeners) {
-        listeners.stream()
-                .collect(Collectors.groupingBy(listener -> BrokerConnection.of(listener.container())))
-                .forEach(this::check);
+        Map<BrokerConnection, List<ProtectedListener>> readers = new HashMap<>(listeners.stream()
+                .collect(Collectors.groupingBy(listener -> BrokerConnection.of(listener.container()))));
+        ProducerFactory<?, ?> factory = this.producers.get();
+        BrokerConnection producer = (factory != null) ? BrokerConnection.of(factory) : null;
+        if (producer != null) {
+            readers.putIfAbsent(producer, List.of());
+        }
+        readers.forEach(
+                (connection, own) -> check(connection, own, connection.equals(producer) ? listeners : List.of()));
     }
 
-    private void check(BrokerConnection connection, List<ProtectedListener> listeners) {
+    private void check(
+            BrokerConnection connection, List<ProtectedListener> readers, List<ProtectedListener> deadLettered) {
+        Findings found = this.findings.get();
         Admin admin = null;
         try {
             admin = connection.createAdmin("broker-checks", this.timeout);
-            Findings found = this.findings.get();
-            check(admin, listeners, found);
-            found.report();
+            Set<String> existing = await(admin.listTopics().names());
+            for (ProtectedListener listener : readers) {
+                checkRetention(admin, listener, existing, found);
+            }
+            checkDeadLetters(admin, deadLettered, existing, found);
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         } catch (Exception ex) {
@@ -76,34 +97,27 @@ final class BrokerChecks {
             if (admin != null) {
                 admin.close(Duration.ZERO);
             }
+            found.report();
         }
     }
 
-    private void check(Admin admin, List<ProtectedListener> listeners, Findings findings)
+    private void checkRetention(Admin admin, ProtectedListener listener, Set<String> existing, Findings findings)
             throws InterruptedException, ExecutionException, TimeoutException {
-        Set<String> existing = await(admin.listTopics().names());
-        for (ProtectedListener listener : listeners) {
-            List<ConfigResource> topics = topicsOf(listener, existing).stream()
-                    .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
-                    .toList();
+        Pattern pattern = listener.container().getContainerProperties().getTopicPattern();
+        Collection<String> named = listener.consumer().topics();
+        List<ConfigResource> topics = existing.stream()
+                .filter(topic -> (pattern != null) ? pattern.matcher(topic).matches() : named.contains(topic))
+                .sorted()
+                .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
+                .toList();
+        if (listener.consumer().strategy().isForgetful()) {
             await(admin.describeConfigs(topics).all())
                     .forEach((topic, configuration) -> checkRetention(listener, topic.name(), configuration, findings));
         }
     }
 
-    private static Set<String> topicsOf(ProtectedListener listener, Set<String> existing) {
-        Pattern pattern = listener.container().getContainerProperties().getTopicPattern();
-        Collection<String> named = listener.consumer().topics();
-        return existing.stream()
-                .filter(topic -> (pattern != null) ? pattern.matcher(topic).matches() : named.contains(topic))
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
     private static void checkRetention(
             ProtectedListener listener, String topic, Config configuration, Findings findings) {
-        if (!listener.consumer().strategy().isForgetful()) {
-            return;
-        }
         String policy = value(configuration, TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
         Duration kept = Duration.ofMillis(Long.parseLong(value(configuration, TopicConfig.RETENTION_MS_CONFIG, "-1")));
         boolean forever = kept.isNegative() || !policy.contains(TopicConfig.CLEANUP_POLICY_DELETE);
@@ -124,6 +138,39 @@ final class BrokerChecks {
                             : "Set @IdempotentListener(retention = \"%dh\"), or lower the topic's retention.ms."
                                     .formatted(kept.plusHours(1).toHours()));
         }
+    }
+
+    /** Says nothing where the brokers create topics, or do not say whether they do. */
+    private void checkDeadLetters(
+            Admin admin, List<ProtectedListener> listeners, Set<String> existing, Findings findings)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        Boolean created = null;
+        for (ProtectedListener listener : listeners) {
+            for (String topic : this.deadLetters.providedTopics(listener)) {
+                if (existing.contains(topic)) {
+                    continue;
+                }
+                created = (created != null) ? created : createsTopics(admin);
+                if (!created) {
+                    findings.add(
+                            Check.MISSING_DEAD_LETTER_TOPIC,
+                            listener,
+                            "Its dead letters go to '%s', which does not exist, and the brokers create no topics."
+                                    .formatted(topic),
+                            ("Run kafka-topics --bootstrap-server … --create --topic %s, or define a bean: @Bean NewTopic"
+                                            + " deadLetters() { return TopicBuilder.name(\"%s\").build(); }.")
+                                    .formatted(topic, topic));
+                }
+            }
+        }
+    }
+
+    private boolean createsTopics(Admin admin) throws InterruptedException, ExecutionException, TimeoutException {
+        Node node = await(admin.describeCluster().nodes()).iterator().next();
+        ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, node.idString());
+        Config configuration =
+                await(admin.describeConfigs(List.of(broker)).all()).get(broker);
+        return Boolean.parseBoolean(value(configuration, "auto.create.topics.enable", "true"));
     }
 
     private static String value(Config configuration, String name, String fallback) {

@@ -2,8 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.IdempotentListener;
-import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.observe.ConsumerDescription;
 import java.util.Comparator;
@@ -16,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
 
-/** Whether the listener alone claims under its name, and always under the same one. */
-final class ConsumerNameCheck implements ListenerCheck {
+/** Checks that the listener alone claims under its name, always under the same one, and gets all messages of its topics. */
+final class ConsumerNameCheck {
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final Supplier<List<ProtectedListener>> all;
@@ -27,19 +26,15 @@ final class ConsumerNameCheck implements ListenerCheck {
         this.all = all;
     }
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
-        if (!isForRetries(listener)) {
-            checkOthers(listener, report);
-            checkTopics(listener, report);
-        }
-        IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
-        if (annotation == null) {
+    void check(ProtectedListener listener, Report report) {
+        if (listener.isForRetries()) {
             return;
         }
-        boolean named = StringUtils.hasText(annotation.consumer());
-        Stream<String> expressions = named ? Stream.of(annotation.consumer()) : groupExpressions(listener);
-        if (!isForRetries(listener) && expressions.anyMatch(this::isRandom)) {
+        checkOthers(listener, report);
+        checkTopics(listener, report);
+        boolean named = StringUtils.hasText(listener.annotation().consumer());
+        Stream<String> expressions = named ? Stream.of(listener.annotation().consumer()) : groupExpressions(listener);
+        if (expressions.anyMatch(this::isRandom)) {
             report.add(
                     Check.UNSTABLE_CONSUMER_NAME,
                     "Its consumer name '%s' is %s."
@@ -50,34 +45,35 @@ final class ConsumerNameCheck implements ListenerCheck {
     }
 
     private void checkOthers(ProtectedListener listener, Report report) {
+        String name = listener.consumer().name();
         this.all.get().stream()
                 .filter(other -> isAnotherOfTheSameName(other, listener))
                 .min(Comparator.comparing(other -> other.consumer().listener()))
                 .ifPresent(other -> report.add(
                         Check.SHARED_CONSUMER_NAME,
                         "Its consumer name '%s' is also that of %s; this one is for %s, the other for %s."
-                                .formatted(
-                                        listener.consumer().name(),
-                                        other.consumer().listener(),
-                                        sources(listener),
-                                        sources(other)),
+                                .formatted(name, other.consumer().listener(), sources(listener), sources(other)),
                         "Give each a name of its own in @IdempotentListener(consumer = …), or name all topics in one"
                                 + " @KafkaListener(topics = …)."));
-        if (isDeclared(listener.consumer().name())) {
+        if (this.beanFactory.getBeansOfType(IdempotentConsumer.class).values().stream()
+                .anyMatch(declared -> declared.name().equals(name))) {
             report.add(
                     Check.SHARED_CONSUMER_NAME,
                     "Its consumer name '%s' is also that of an IdempotentConsumer, whose ids are claimed by code."
-                            .formatted(listener.consumer().name()),
+                            .formatted(name),
                     "Give each a name of its own, in @IdempotentListener(consumer = …) and in"
                             + " IdempotentConsumer.named(…).");
         }
     }
 
     private void checkTopics(ProtectedListener listener, Report report) {
-        String[] topics = listener.container().getContainerProperties().getTopics();
         String group = listener.container().getGroupId();
-        for (String topic : (topics != null) ? topics : new String[0]) {
-            if (this.all.get().stream().anyMatch(other -> isAnotherReader(other, listener, topic, group))) {
+        for (String topic : subscriptions(listener)) {
+            if (this.all.get().stream()
+                    .anyMatch(other -> !other.method().equals(listener.method())
+                            && other.container() != listener.container()
+                            && Objects.equals(other.container().getGroupId(), group)
+                            && subscriptions(other).contains(topic))) {
                 report.add(
                         Check.SHARED_TOPIC,
                         "The group '%s' has several listeners for the topic '%s'.".formatted(group, topic),
@@ -86,39 +82,22 @@ final class ConsumerNameCheck implements ListenerCheck {
         }
     }
 
-    private static boolean isAnotherReader(
-            ProtectedListener other, ProtectedListener listener, String topic, @Nullable String group) {
-        String[] topics = other.container().getContainerProperties().getTopics();
-        return other.container() != listener.container()
-                && !other.method().equals(listener.method())
-                && Objects.equals(other.container().getGroupId(), group)
-                && topics != null
-                && List.of(topics).contains(topic);
-    }
-
-    private boolean isDeclared(String consumer) {
-        return this.beanFactory.getBeansOfType(IdempotentConsumer.class).values().stream()
-                .anyMatch(declared -> declared.name().equals(consumer));
-    }
-
-    private static boolean isForRetries(ProtectedListener listener) {
-        return listener.container().getMainListenerId() != null;
+    private static List<String> subscriptions(ProtectedListener listener) {
+        String[] topics = listener.container().getContainerProperties().getTopics();
+        return (topics != null) ? List.of(topics) : List.of();
     }
 
     /** Containers for the same topics and group share the messages among them, unless partitions are assigned by hand. */
     private static boolean isAnotherOfTheSameName(ProtectedListener other, ProtectedListener listener) {
         ConsumerDescription one = listener.consumer();
         ConsumerDescription another = other.consumer();
+        boolean assigned = listener.container().getContainerProperties().getTopicPartitions() != null;
         return other.container() != listener.container()
-                && !isForRetries(other)
+                && !other.isForRetries()
                 && another.name().equals(one.name())
                 && !(Objects.equals(another.groupId(), one.groupId())
                         && Set.copyOf(another.topics()).equals(Set.copyOf(one.topics()))
-                        && (other.method().equals(listener.method()) || !isAssignedByHand(listener)));
-    }
-
-    private static boolean isAssignedByHand(ProtectedListener listener) {
-        return listener.container().getContainerProperties().getTopicPartitions() != null;
+                        && (other.method().equals(listener.method()) || !assigned));
     }
 
     private static String sources(ProtectedListener listener) {
@@ -135,14 +114,11 @@ final class ConsumerNameCheck implements ListenerCheck {
         });
     }
 
+    /** A random value is another one each time that it is resolved, behind whatever property it is. */
     private boolean isRandom(String expression) {
-        return expression.contains("${random.")
-                || expression.contains("randomUUID")
-                || expression.contains("nanoTime")
-                || !Objects.equals(resolve(expression), resolve(expression));
+        return expression.contains("randomUUID") || !Objects.equals(resolve(expression), resolve(expression));
     }
 
-    /** A random value is another one each time that it is resolved, behind whatever property it is. */
     private @Nullable String resolve(String expression) {
         try {
             return this.beanFactory.resolveEmbeddedValue(expression);

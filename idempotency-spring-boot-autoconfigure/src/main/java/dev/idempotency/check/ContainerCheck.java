@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
@@ -10,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -19,37 +19,32 @@ import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageHeaderAccessor;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Checks that the container opens no transactions, commits offsets after the work and in time, and keeps what fails, and that
- * messages are remembered for long enough. No acknowledgment mode commits before the listener has returned; only the Kafka
- * client itself does.
+ * Checks that the container opens no transactions, commits offsets after the work, and keeps what fails, and that messages are
+ * remembered for long enough. No acknowledgment mode commits before the listener has returned; only the Kafka client does.
  */
-final class ContainerCheck implements ListenerCheck {
+final class ContainerCheck {
 
     private static final Duration SHORTEST_RETENTION = Duration.ofHours(1);
 
     private static final List<Class<?>> ACKNOWLEDGMENT_CARRIERS =
             List.of(Acknowledgment.class, Message.class, Map.class, MessageHeaderAccessor.class);
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
+    private ContainerCheck() {}
+
+    static void check(ProtectedListener listener, Report report) {
         ContainerProperties properties = listener.container().getContainerProperties();
-        checkTransactions(properties, report);
-        Object autoCommit =
-                ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
-        if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
+        if (opensTransactions(properties)) {
             report.add(
-                    Check.AUTO_COMMIT,
-                    "Its consumer has enable.auto.commit=true.",
-                    "Set spring.kafka.consumer.enable-auto-commit=false, and remove enable.auto.commit from"
-                            + " @KafkaListener(properties = …): the container commits by itself.");
-        } else {
-            checkAcknowledgments(listener, properties, report);
+                    Check.CONTAINER_TRANSACTION,
+                    "Its container has a transaction manager, or a TransactionInterceptor in its advice chain.",
+                    "Remove setTransactionManager(…) and setAdviceChain(…) from the container properties:"
+                            + " @IdempotentListener opens the transaction.");
         }
+        checkAcknowledgments(listener, properties, report);
         checkErrorHandling(listener, report);
         if (listener.consumer().strategy().isForgetful()
                 && listener.consumer().retention().compareTo(SHORTEST_RETENTION) < 0) {
@@ -64,66 +59,37 @@ final class ContainerCheck implements ListenerCheck {
         }
     }
 
-    private static void checkTransactions(ContainerProperties properties, Report report) {
-        PlatformTransactionManager manager = transactionManager(properties);
-        if (manager != null) {
-            report.add(
-                    Check.CONTAINER_TRANSACTION,
-                    "Its container has the transaction manager %s."
-                            .formatted(manager.getClass().getSimpleName()),
-                    "Remove setTransactionManager(…) from the container properties: @IdempotentListener opens the"
-                            + " transaction.");
-        }
-        if (Arrays.stream(properties.getAdviceChain()).anyMatch(TransactionInterceptor.class::isInstance)) {
-            report.add(
-                    Check.CONTAINER_TRANSACTION,
-                    "Its container has a TransactionInterceptor in its advice chain.",
-                    "Remove it from setAdviceChain(…): @IdempotentListener opens the transaction.");
-        }
-    }
-
     @SuppressWarnings("removal") // Still in force where it is set.
-    private static @Nullable PlatformTransactionManager transactionManager(ContainerProperties properties) {
-        return properties.getTransactionManager();
+    private static boolean opensTransactions(ContainerProperties properties) {
+        return properties.getTransactionManager() != null
+                || Arrays.stream(properties.getAdviceChain()).anyMatch(TransactionInterceptor.class::isInstance);
     }
 
     private static void checkAcknowledgments(
             ProtectedListener listener, ContainerProperties properties, Report report) {
         AckMode mode = properties.getAckMode();
-        Duration retention = listener.consumer().retention();
-        Duration ackTime = Duration.ofMillis(properties.getAckTime());
+        Object autoCommit =
+                ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
+        if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
+            report.add(
+                    Check.AUTO_COMMIT,
+                    "Its consumer has enable.auto.commit=true.",
+                    "Set spring.kafka.consumer.enable-auto-commit=false, and remove enable.auto.commit from"
+                            + " @KafkaListener(properties = …): the container commits by itself.");
+        }
         if (properties.isAsyncAcks()) {
             report.add(
                     Check.ASYNC_ACKS,
                     "Its container has asyncAcks.",
                     "Remove setAsyncAcks(true) and spring.kafka.listener.async-acks=true.");
         }
-        if (properties.getTopicPartitions() != null && listener.container().getGroupId() == null) {
-            report.add(
-                    Check.NO_ACKNOWLEDGMENT,
-                    "It has topicPartitions and no group id, so that no offset can be committed.",
-                    "Add a groupId to @KafkaListener, or set spring.kafka.consumer.group-id.");
-        } else if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
+        if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
             report.add(
                     Check.NO_ACKNOWLEDGMENT,
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),
                     "Add a parameter of type Acknowledgment and call acknowledge(), or set"
                             + " spring.kafka.listener.ack-mode=record or, from Spring Kafka 4.1,"
                             + " @KafkaListener(ackMode = \"RECORD\").");
-        } else if (mode == AckMode.COUNT && properties.getAckCount() > 1) {
-            report.add(
-                    Check.LATE_COMMIT,
-                    "Its acknowledgment mode COUNT commits after %d messages, however long they take to come."
-                            .formatted(properties.getAckCount()),
-                    "Set the acknowledgment mode COUNT_TIME (spring.kafka.listener.ack-mode=count_time), or leave it.");
-        } else if (listener.consumer().strategy().isForgetful()
-                && (mode == AckMode.TIME || mode == AckMode.COUNT_TIME)
-                && ackTime.compareTo(retention) >= 0) {
-            report.add(
-                    Check.LATE_COMMIT,
-                    "Its acknowledgment mode %s commits every %s, but messages are remembered for %s."
-                            .formatted(mode, Findings.format(ackTime), Findings.format(retention)),
-                    "Lower spring.kafka.listener.ack-time, or raise the retention.");
         }
     }
 

@@ -34,6 +34,13 @@ final class Findings {
 
     private record Found(Check check, String what, String remedy) {}
 
+    /** Takes what is found of a listener. */
+    @FunctionalInterface
+    interface Report {
+
+        void add(Check check, String what, String remedy);
+    }
+
     Findings(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy) {
         this.beanFactory = beanFactory;
         this.policy = policy;
@@ -53,7 +60,11 @@ final class Findings {
             String remedy) {
         StringBuilder where = new StringBuilder(type.getName());
         if (method != null) {
-            where.append('.').append(method.getName()).append(parameters(method));
+            where.append('.')
+                    .append(method.getName())
+                    .append(Arrays.stream(method.getParameterTypes())
+                            .map(Class::getSimpleName)
+                            .collect(Collectors.joining(", ", "(", ")")));
         }
         if (beanName != null) {
             where.append(", bean '").append(beanName).append('\'');
@@ -66,12 +77,6 @@ final class Findings {
     /** A duration as it is written in settings, such as {@code 7d}. */
     static String format(Duration duration) {
         return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
-    }
-
-    private static String parameters(Method method) {
-        return Arrays.stream(method.getParameterTypes())
-                .map(Class::getSimpleName)
-                .collect(Collectors.joining(", ", "(", ")"));
     }
 
     private @Nullable String beanName(Object bean, Class<?> type) {

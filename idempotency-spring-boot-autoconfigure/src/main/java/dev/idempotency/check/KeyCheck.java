@@ -1,27 +1,42 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
-import dev.idempotency.check.MessageParameters.Carrier;
-import dev.idempotency.check.MessagePaths.Path;
+import dev.idempotency.check.Findings.Report;
+import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.key.KeyText;
-import dev.idempotency.key.VersionResolver;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.retrytopic.RetryTopicHeaders;
-import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Checks that a key expression gives the same key at every delivery, and another one for every message; and that a version
- * expression gives what the producer has given the state.
+ * expression gives what the producer has given the state. It looks at the text of the expression in its usual notations.
  */
-final class KeyCheck implements ListenerCheck {
+final class KeyCheck {
 
     private static final String KEY_REMEDY = "Take what the producer has given the message: a part of the payload or a"
             + " header of the record, as in @IdempotentListener(key = \"#headers['message-id']\").";
@@ -29,229 +44,223 @@ final class KeyCheck implements ListenerCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
-    /** Made in the consumer, anew for every delivery. */
-    private static final Set<String> MINTED = Set.of(
-            MessageHeaders.ID,
-            MessageHeaders.TIMESTAMP,
-            KafkaHeaders.DELIVERY_ATTEMPT,
-            RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS,
-            RetryTopicHeaders.DEFAULT_HEADER_BACKOFF_TIMESTAMP);
+    /** Stands for the arguments of type {@code Message}. */
+    private static final String MESSAGE = "#__message";
 
-    private static final Pattern CHANGING = Pattern.compile(
-            "kafka_deliveryAttempt|\\bDELIVERY_ATTEMPT\\b"
-                    + "|retry_topic-attempts|retry_topic-backoff-timestamp"
-                    + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
-                    + "|\\b(hashCode|identityHashCode|nullSafeHashCode|identityToString|getIdentityHexString)\\s*\\("
-                    + "|\\bjava\\.util\\.Objects\\)\\s*\\.\\s*hash\\s*\\("
-                    + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bProcessHandle\\b"
-                    + "|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)|@\\w+\\s*\\??\\.\\s*(millis|instant)\\s*\\("
-                    + "|\\bjava\\.time\\.(Clock|InstantSource)\\b"
-                    + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
+    private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
+            + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
+            + "|\\b(hashCode|identityHashCode|identityToString)\\s*\\(|\\bjava\\.util\\.Objects\\)\\.hash\\s*\\("
+            + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)"
+            + "|\\bjava\\.time\\.(Clock|InstantSource)\\b");
 
-    /** Of a record: a retry or a republication gets new ones, and two states may share them. */
-    private static final Set<String> TIMES_AND_OFFSETS =
-            Set.of("timestamp", "offset", KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
+    /** Headers that the consumer sets, anew for every delivery. */
+    private static final Pattern MINTED = Pattern.compile(MESSAGE + "\\.headers(\\.|\\[')(id|timestamp)(?![\\w-])");
 
-    private static final Set<Carrier> RECORDS = Set.of(Carrier.RECORD, Carrier.METADATA, Carrier.COORDINATES);
+    /** Not as the argument of a method, and not compared. */
+    private static final Pattern WHOLE = Pattern.compile(
+            "(?<![(,])(#record|#headers|" + MESSAGE + ")(\\.headers)?(\\.toString\\(\\))?(?![\\w.\\[=!])");
+
+    private static final Pattern OFFSET = Pattern.compile("#(record|coordinates)\\.offset\\b");
+
+    private static final Pattern OFFSET_OR_TIME = Pattern.compile("#(record|coordinates)\\.(offset|timestamp)\\b");
 
     /** Parts of a record that many records share. */
-    private static final Set<String> SHARED = Set.of(
-            "topic",
-            "partition",
-            "offset",
-            "timestamp",
-            "timestampType",
-            "leaderEpoch",
-            "serializedKeySize",
-            "serializedValueSize",
-            "group");
+    private static final Pattern SHARED = Pattern.compile("#(record|coordinates)\\."
+            + "(topic|partition|timestamp|timestampType|leaderEpoch|serializedKeySize|serializedValueSize)\\b");
 
-    /** The same, as headers of the converted message have it. */
-    private static final Map<String, String> SHARED_HEADERS = Map.of(
-            KafkaHeaders.RECEIVED_TOPIC, "topic",
-            KafkaHeaders.RECEIVED_PARTITION, "partition",
-            KafkaHeaders.OFFSET, "offset",
-            KafkaHeaders.RECEIVED_TIMESTAMP, "timestamp",
-            KafkaHeaders.TIMESTAMP_TYPE, "timestampType",
-            KafkaHeaders.GROUP_ID, "group");
+    private static final Pattern PROPERTY = Pattern.compile("#(\\w+)\\.([A-Za-z_]\\w*)");
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
-        MessageParameters parameters = new MessageParameters(listener.method());
+    private final String role;
+    private final String expression;
+    private final String remedy;
+    private final Report report;
+    private final Map<String, Class<?>> types = new HashMap<>();
+    private final List<String> payloads = new ArrayList<>();
+    private boolean batch;
+
+    /** The expression in one notation, with the same names for arguments that are the same, and without its texts. */
+    private String code;
+
+    private KeyCheck(String role, String expression, ProtectedListener listener, Report report) {
+        this.role = role;
+        this.expression = expression;
+        this.remedy = role.equals("key") ? KEY_REMEDY : VERSION_REMEDY;
+        this.report = report;
+        this.code = expression
+                .replaceAll("\\s+", "")
+                .replace("?.", ".")
+                .replace('"', '\'')
+                .replace("getHeaders()", "headers")
+                .replace("headers()", "headers")
+                .replaceAll("\\.get\\('([^']*)'[^)]*\\)", "['$1']")
+                .replaceAll("\\[(\\w+)\\]", "['$1']");
+        String[] names = new DefaultParameterNameDiscoverer().getParameterNames(listener.method());
+        Parameter[] parameters = listener.method().getParameters();
+        for (int i = 0; names != null && i < names.length; i++) {
+            addParameter(names[i], parameters[i], ResolvableType.forMethodParameter(listener.method(), i));
+        }
+        if (this.payloads.size() < 2 || this.payloads.get(0).equals("payload")) {
+            this.payloads.clear();
+        }
+        ResolvableType payload = listener.payload();
+        this.types.remove("payload");
+        if (payload != null && this.payloads.isEmpty() && this.types.containsValue(elementOf(payload))) {
+            this.types.put("payload", elementOf(payload));
+        }
+    }
+
+    /** In a batch, each message has its element of an argument. */
+    private void addParameter(String name, Parameter parameter, ResolvableType declared) {
+        Class<?> element = elementOf(declared);
+        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
+        if (header != null) {
+            rename(name, MESSAGE + ".headers['%s']".formatted(header.name().isEmpty() ? name : header.name()));
+        } else if (element == ConsumerRecord.class || element == ConsumerRecordMetadata.class) {
+            rename(name, "#record");
+        } else if (Message.class.isAssignableFrom(element)) {
+            rename(name, MESSAGE);
+        } else if (element == MessageHeaders.class || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class)) {
+            rename(name, MESSAGE + ".headers");
+        } else if (!ListenerMethod.isInfrastructure(element)) {
+            this.types.put(name, element);
+            this.payloads.add(name);
+            this.batch |= element != declared.toClass();
+            if (AnnotatedElementUtils.hasAnnotation(parameter, Payload.class)) {
+                // It is clear then, whatever the others are.
+                this.payloads.add(0, "payload");
+            }
+        }
+    }
+
+    private static Class<?> elementOf(ResolvableType type) {
+        if (type.isArray()) {
+            return type.getComponentType().toClass();
+        }
+        ResolvableType collection = type.as(Collection.class);
+        return (collection != ResolvableType.NONE) ? collection.getGeneric(0).toClass() : type.toClass();
+    }
+
+    /** Variables of the message itself win over arguments of the same name. */
+    private void rename(String argument, String name) {
+        if (!Set.of("record", "coordinates", "headers", "payload").contains(argument)) {
+            this.code = this.code.replaceAll("#" + argument + "\\b", Matcher.quoteReplacement(name));
+        }
+    }
+
+    static void check(ProtectedListener listener, Report report) {
         if (listener.keyExpression() != null) {
-            MessagePaths paths = MessagePaths.of(listener.keyExpression());
-            if (isDefinite("key", listener.keyExpression(), KEY_REMEDY, paths, parameters, report)) {
-                checkKey(listener.keyExpression(), paths, parameters, report);
+            KeyCheck check = new KeyCheck("key", listener.keyExpression(), listener, report);
+            if (check.isDefinite()) {
+                check.checkKey();
             }
         }
         if (listener.versionExpression() != null) {
-            MessagePaths paths = MessagePaths.of(listener.versionExpression());
-            if (isDefinite("version", listener.versionExpression(), VERSION_REMEDY, paths, parameters, report)) {
-                checkVersion(listener.versionExpression(), paths, parameters, report);
+            KeyCheck check = new KeyCheck("version", listener.versionExpression(), listener, report);
+            if (check.isDefinite() && OFFSET_OR_TIME.matcher(check.code).find()) {
+                check.add(
+                        Check.AMBIGUOUS_KEY,
+                        "uses the record's offset or timestamp, and a copy of an old state gets a new one.",
+                        VERSION_REMEDY);
             }
         }
+    }
+
+    private void add(Check check, String what, String action) {
+        this.report.add(check, "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
     }
 
     /** Checks what keys and versions have in common; one expression gives one finding, where one is enough. */
-    private static boolean isDefinite(
-            String role,
-            String expression,
-            String remedy,
-            MessagePaths paths,
-            MessageParameters parameters,
-            Report report) {
-        List<String> possible = parameters.possiblePayloads();
-        if (!possible.isEmpty()
-                && paths.paths().stream().anyMatch(path -> path.variable().equals("payload"))) {
+    private boolean isDefinite() {
+        if (!this.payloads.isEmpty() && this.code.matches(".*#payload\\b.*")) {
             // A custom argument resolver may give the listener something that is not part of the message.
-            report.add(
+            add(
                     Check.AMBIGUOUS_KEY,
-                    "Its %s expression '%s' uses #payload, which may be any of its parameters %s."
-                            .formatted(role, expression, String.join(", ", possible)),
+                    "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", this.payloads)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
-        String changing = changingPart(expression, paths, parameters);
+        String changing = changingPart();
         if (changing != null) {
-            report.add(
+            add(
                     Check.UNSTABLE_KEY,
-                    "Its %s expression '%s' uses %s, which is another one at every delivery."
-                            .formatted(role, expression, changing),
-                    remedy);
+                    "uses %s, which is another one at every delivery.".formatted(changing),
+                    this.remedy);
             return false;
         }
-        for (Path path : paths.paths()) {
-            List<String> properties = parameters.propertiesWithout(path);
-            if (!properties.isEmpty()) {
-                report.add(
+        if (lacksProperty()) {
+            return false;
+        }
+        String withoutTexts = this.code.replaceAll("'[^']*'", "");
+        boolean constant = !withoutTexts.contains("#") && !withoutTexts.contains("@");
+        if (constant) {
+            add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
+        }
+        return !constant;
+    }
+
+    private @Nullable String changingPart() {
+        Matcher changing = CHANGING.matcher(this.expression);
+        if (changing.find()) {
+            return "'" + changing.group() + "'";
+        }
+        Matcher minted = MINTED.matcher(this.code);
+        if (minted.find()) {
+            return "the header '%s' that is set in the consumer".formatted(minted.group(2));
+        }
+        return WHOLE.matcher(this.code).find() ? "a record, a Message or headers as a whole" : null;
+    }
+
+    /** Whether the class of an argument has no such property. A subclass or a map may have more; a batch, elements or not. */
+    private boolean lacksProperty() {
+        Matcher matcher = PROPERTY.matcher(this.code.replaceAll("'[^']*'", ""));
+        while (matcher.find()) {
+            Class<?> type = this.types.getOrDefault(matcher.group(1), Object.class);
+            String name = matcher.group(2);
+            boolean definite = (type == String.class || !type.getName().startsWith("java."))
+                    && !this.batch
+                    && !Modifier.isAbstract(type.getModifiers())
+                    && !Map.class.isAssignableFrom(type);
+            Set<String> properties = new TreeSet<>();
+            ReflectionUtils.doWithFields(
+                    type, field -> properties.add(field.getName()), field -> !Modifier.isStatic(field.getModifiers()));
+            Set<String> members = new HashSet<>(properties);
+            ReflectionUtils.doWithMethods(type, method -> members.add(method.getName()));
+            String capitalized = StringUtils.capitalize(name);
+            if (definite
+                    && Stream.of(name, "get" + capitalized, "is" + capitalized).noneMatch(members::contains)) {
+                add(
                         Check.KEY_EXPRESSION,
-                        "Its %s expression '%s' reads '%s', but %s has no property '%s'."
-                                .formatted(
-                                        role,
-                                        expression,
-                                        path,
-                                        parameters.type(path.variable()).getName(),
-                                        path.first()),
-                        (parameters.type(path.variable()) == String.class)
-                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(path.first())
+                        "reads '%s', but %s has no property '%s'.".formatted(matcher.group(), type.getName(), name),
+                        (type == String.class)
+                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(name)
                                 : "Use one that it has: %s.".formatted(String.join(", ", properties)));
-                return false;
+                return true;
             }
         }
-        checkType(role, expression, paths, parameters, report);
-        if (paths.isConstant()) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its %s expression '%s' is the same for all messages, as it uses no variable."
-                            .formatted(role, expression),
-                    remedy);
-        }
-        return !paths.isConstant();
+        return false;
     }
 
-    private static void checkType(
-            String role, String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        Class<?> type = parameters.typeOf(expression);
-        if (role.equals("version") && VersionResolver.isNeverVersion(type)) {
-            report.add(
+    private void checkKey() {
+        Class<?> type = this.types.getOrDefault(this.code.substring(1), Object.class);
+        if (KeyText.isNeverKey(type)) {
+            add(
                     Check.KEY_EXPRESSION,
-                    "Its version expression '%s' gives a %s, which is never a version."
-                            .formatted(expression, type.getTypeName()),
-                    "Make it a whole number, such as a long, or a point in time, such as an Instant.");
-        } else if (role.equals("key") && paths.isOnly(expression) && KeyText.isNeverKey(type)) {
-            report.add(
-                    Check.KEY_EXPRESSION,
-                    "Its key expression '%s' gives a %s, whose text may differ between deliveries."
-                            .formatted(expression, type.getTypeName()),
+                    "gives a %s, whose text may differ between deliveries.".formatted(type.getTypeName()),
                     "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
-                            .formatted(expression));
+                            .formatted(this.expression));
         }
-    }
-
-    private static void checkVersion(
-            String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        paths.paths().stream()
-                .filter(path -> isAssignedByBroker(path, parameters))
-                .findFirst()
-                .ifPresent(path -> report.add(
+        String others = SHARED.matcher(this.code.replaceAll("'[^']*'", "")).replaceAll("");
+        if (OFFSET.matcher(this.code).find()) {
+            if (!this.code.contains(".partition")) {
+                add(
                         Check.AMBIGUOUS_KEY,
-                        ("Its version expression '%s' uses '%s', which is of the record and not of the state in it: two"
-                                        + " records may have the same, a copy of an old one gets a new one, and a topic that"
-                                        + " is created anew begins at the beginning.")
-                                .formatted(expression, path),
-                        VERSION_REMEDY));
-    }
-
-    private static boolean isAssignedByBroker(Path path, MessageParameters parameters) {
-        return (RECORDS.contains(parameters.carrier(path.variable())) && TIMES_AND_OFFSETS.contains(path.first()))
-                || TIMES_AND_OFFSETS.contains(parameters.header(path.variable()))
-                || path.steps().stream()
-                        .anyMatch(step -> step.startsWith("kafka_") && TIMES_AND_OFFSETS.contains(step));
-    }
-
-    private static void checkKey(String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        List<String> parts = paths.paths().stream()
-                .map(path -> partOfRecord(path, parameters))
-                .toList();
-        boolean shared = !paths.usesBeans() && SHARED.containsAll(parts);
-        boolean offset = parts.contains("offset")
-                && (shared || paths.paths().stream().anyMatch(path -> isOffset(path, parameters)));
-        if (offset && !parts.contains("partition")) {
-            report.add(
+                        "uses the offset without the partition, and every partition has the same offsets.",
+                        "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
+            }
+        } else if (!others.contains("#") && !others.contains("@")) {
+            add(
                     Check.AMBIGUOUS_KEY,
-                    "Its key expression '%s' uses the offset without the partition, and every partition has the same"
-                                    .formatted(expression)
-                            + " offsets.",
-                    "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
-        } else if (shared && !offset) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its key expression '%s' uses nothing of the message but its %s, which others have as well."
-                            .formatted(expression, String.join(" and ", new TreeSet<>(parts))),
+                    "uses nothing of the message but its topic, partition or timestamp, which others have as well.",
                     KEY_REMEDY);
         }
-    }
-
-    /** The part of its record that a path leads to, or nothing if that is not known, or something of the message. */
-    private static String partOfRecord(Path path, MessageParameters parameters) {
-        if (RECORDS.contains(parameters.carrier(path.variable()))) {
-            return path.first();
-        }
-        return SHARED_HEADERS.getOrDefault(parameters.header(path.variable()), "");
-    }
-
-    private static boolean isOffset(Path path, MessageParameters parameters) {
-        return RECORDS.contains(parameters.carrier(path.variable()))
-                && path.first().equals("offset");
-    }
-
-    private static @Nullable String changingPart(String expression, MessagePaths paths, MessageParameters parameters) {
-        var matcher = CHANGING.matcher(expression);
-        if (matcher.find()) {
-            return "'" + matcher.group() + "'";
-        }
-        return paths.paths().stream()
-                .map(path -> changingPart(path, parameters))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
-    }
-
-    private static @Nullable String changingPart(Path path, MessageParameters parameters) {
-        String header = parameters.header(path.variable());
-        if (MINTED.contains(header)) {
-            return "the header '%s' that is made in the consumer".formatted(header);
-        }
-        Carrier carrier = parameters.carrier(path.variable());
-        List<String> steps = path.steps();
-        boolean ofMessage = carrier == Carrier.MESSAGE || carrier == Carrier.RECORD;
-        boolean headers = ofMessage && path.first().equals("headers");
-        String first = headers && steps.size() > 1 ? steps.get(1) : path.first();
-        if (MINTED.contains(first) && (carrier == Carrier.HEADERS || (carrier == Carrier.MESSAGE && headers))) {
-            return "the message's id or timestamp that are made in the consumer";
-        }
-        boolean whole = carrier != Carrier.NONE
-                && carrier != Carrier.COORDINATES
-                && (steps.isEmpty() || (headers && steps.size() == 1));
-        return (path.asText() && (whole || carrier == Carrier.CALL)) ? "'%s' as a whole".formatted(path) : null;
     }
 }

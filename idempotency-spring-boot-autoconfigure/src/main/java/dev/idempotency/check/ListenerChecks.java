@@ -1,22 +1,24 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
-import dev.idempotency.check.ListenerCheck.Report;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.util.ClassUtils;
 
 /** Checks all listeners before any container starts, and later ones before theirs does. Reports all findings together. */
-public final class ListenerChecks implements SmartLifecycle, ListenerInspection {
+public final class ListenerChecks implements SmartLifecycle {
 
     private static final boolean JPA_PRESENT =
             ClassUtils.isPresent("jakarta.persistence.EntityManagerFactory", ListenerChecks.class.getClassLoader());
@@ -24,29 +26,37 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ObjectProvider<ListenerDefinitionRegistry> definitions;
     private final CheckPolicy policy;
-    private final List<ListenerCheck> checks;
+    private final List<BiConsumer<ProtectedListener, Report>> checks;
     private final BrokerChecks brokerChecks;
     private volatile boolean running;
 
-    public ListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy, Duration brokerTimeout) {
+    /** {@code deadLetterSuffix} is {@code null} if no dead letters are published. */
+    public ListenerChecks(
+            ConfigurableListableBeanFactory beanFactory,
+            CheckPolicy policy,
+            Duration brokerTimeout,
+            @Nullable String deadLetterSuffix) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
+        DeadLetterCheck deadLetters = new DeadLetterCheck(beanFactory, deadLetterSuffix, this::listeners);
         this.brokerChecks = new BrokerChecks(
-                policy.isOff() ? Duration.ZERO : brokerTimeout, () -> new Findings(beanFactory, policy));
+                policy.isOff() ? Duration.ZERO : brokerTimeout,
+                () -> new Findings(beanFactory, policy),
+                deadLetters,
+                () -> beanFactory.getBeanProvider(ProducerFactory.class).getIfUnique());
         this.checks = policy.isOff()
                 ? List.of(ListenerChecks::checkFaults)
                 : List.of(
                         ListenerChecks::checkFaults,
-                        new ProxyCheck(),
-                        new ResultCheck(),
-                        new TransactionAttributeCheck(beanFactory),
-                        new TransactionManagerCheck(beanFactory),
-                        new ConsumerNameCheck(beanFactory, this::listeners),
-                        new KeyCheck(),
-                        new ContainerCheck(),
-                        new BatchCheck(),
-                        JPA_PRESENT ? new MergedEntityCheck(beanFactory) : (listener, report) -> {},
+                        MethodCheck::check,
+                        new TransactionCheck(beanFactory)::check,
+                        new ConsumerNameCheck(beanFactory, this::listeners)::check,
+                        KeyCheck::check,
+                        ContainerCheck::check,
+                        BatchCheck::check,
+                        JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
+                        deadLetters::check,
                         this::checkRetryTopic);
     }
 
@@ -64,19 +74,11 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
             new AnnotatedBeansCheck(this.beanFactory, known, findings).check();
         }
         check(listeners(), findings);
-        findings.report();
         this.running = true;
+        // Those that are created later than all others, such as lazy ones.
+        this.definitions.ifAvailable(
+                registry -> registry.inspectLater(later -> check(later, new Findings(this.beanFactory, this.policy))));
         this.brokerChecks.start(listeners());
-    }
-
-    /** A listener that is created later than all others, such as a lazy one. */
-    @Override
-    public void inspect(List<ProtectedListener> listeners) {
-        if (this.running) {
-            Findings findings = new Findings(this.beanFactory, this.policy);
-            check(listeners, findings);
-            findings.report();
-        }
     }
 
     private List<ProtectedListener> listeners() {
@@ -87,8 +89,9 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     private void check(List<ProtectedListener> listeners, Findings findings) {
         for (ProtectedListener listener : listeners) {
             Report report = (check, what, remedy) -> findings.add(check, listener, what, remedy);
-            this.checks.forEach(check -> check.check(listener, report));
+            this.checks.forEach(check -> check.accept(listener, report));
         }
+        findings.report();
     }
 
     private static void checkFaults(ProtectedListener listener, Report report) {
@@ -98,7 +101,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     private void checkRetryTopic(ProtectedListener listener, Report report) {
         boolean annotated = Stream.of(listener.method(), listener.targetClass())
                 .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class));
-        if (this.running && (annotated || listener.container().getMainListenerId() != null)) {
+        if (this.running && (annotated || listener.isForRetries())) {
             report.add(
                     Check.LATE_RETRY_TOPIC,
                     "It has retry topics, and its bean is created after the application has started.",
@@ -109,6 +112,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     @Override
     public void stop() {
         this.running = false;
+        this.definitions.ifAvailable(registry -> registry.inspectLater(later -> {}));
         this.brokerChecks.stop();
     }
 

@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.definition.ProtectedListener;
 import jakarta.persistence.EntityManagerFactory;
@@ -19,7 +20,7 @@ import org.springframework.util.ClassUtils;
  * Checks whether the table of a listener's constraint is mapped to a JPA entity that Spring Data's {@code save} merges: with an
  * assigned id, no version that can be null, and not {@code Persistable}.
  */
-final class MergedEntityCheck implements ListenerCheck {
+final class MergedEntityCheck {
 
     private static final String PERSISTABLE = "org.springframework.data.domain.Persistable";
 
@@ -32,8 +33,7 @@ final class MergedEntityCheck implements ListenerCheck {
         this.beanFactory = beanFactory;
     }
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
+    void check(ProtectedListener listener, Report report) {
         UniqueConstraint constraint = listener.constraint();
         if (constraint == null) {
             return;

@@ -3,18 +3,10 @@ package dev.idempotency.definition;
 import dev.idempotency.Check;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
-/**
- * The texts of annotations without their placeholders.
- *
- * @param beanFactory knows the properties
- */
+/** Resolves the placeholders in the texts of annotations. */
 record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
 
-    /**
-     * Resolves a text.
-     *
-     * @param check where a placeholder that has no value is a fault
-     */
+    /** Resolves a text; a placeholder without a value is a fault of the check's. */
     String resolve(String value, Check check) {
         try {
             String resolved = this.beanFactory.resolveEmbeddedValue(value);

@@ -14,21 +14,13 @@ import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Creates candidates from delivered messages, with what a listener's strategy recognises them by.
- *
- * @param strategy the listener's strategy
- * @param ids finds the id of a message or, with {@link Strategy#VERSION}, of an entity
- * @param versions finds versions; {@code null} with other strategies
- * @param conflicts digests payloads, to find an id that is used twice
- */
+/** Creates candidates from delivered messages, with what a listener's strategy recognises them by. */
 public record CandidateFactory(
         Strategy strategy, MessageIdResolver ids, @Nullable VersionResolver versions, ConflictHandling conflicts) {
 
     /**
-     * Identifies a message.
+     * Identifies the message at a position of the delivery.
      *
-     * @param position where it stands in the delivery
      * @return {@code null} if it has no key, and such messages are skipped
      * @throws dev.idempotency.UnusableKeyException if it cannot be identified
      */

@@ -25,6 +25,11 @@ public final class ConflictHandling {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
+    private static final String REMEDY =
+            "Let the producer give each message an id of its own, or name what tells them apart"
+                    + " in @IdempotentListener(key = …). Set idempotency.conflicts to 'off' where the payload of one message changes"
+                    + " each time it is sent.";
+
     private static final long WARNING_INTERVAL = TimeUnit.MINUTES.toNanos(1);
 
     private static final byte[] CONFLICT =
@@ -55,8 +60,7 @@ public final class ConflictHandling {
                 compared ? defaults.receivedBytes().digestIn(candidate.container()) : PayloadDigester.NONE;
         if (digester == PayloadDigester.OF_VALUES) {
             logger.info(
-                    "Payloads of consumer '{}' are compared only if they are text or bytes: of others it is not noticed that"
-                            + " a message has the id of another one. {}.",
+                    "Payloads of consumer '{}' are compared only if they are text or bytes. {}.",
                     consumer,
                     DeserializerInstrumentation.refusal(candidate.container()));
         }
@@ -96,10 +100,9 @@ public final class ConflictHandling {
         long others = this.withoutWarning.getAndSet(0);
         logger.warn(
                 "Consumer '{}' dropped {} as a duplicate of {}: it has the same id, '{}', but another payload, so that it may"
-                        + " be another message, which was not applied.{} Let the producer give each message an id of its"
-                        + " own, or name what tells them apart in @IdempotentListener(key = …). With"
-                        + " idempotency.conflicts=fail such messages are dead-lettered; set it to 'off' where the payload of"
-                        + " one message changes each time it is sent. The next warning comes in a minute at the earliest.",
+                        + " be another message, which was not applied.{} " + REMEDY
+                        + " With idempotency.conflicts=fail such"
+                        + " messages are dead-lettered. The next warning comes in a minute at the earliest.",
                 conflict.id().consumer(),
                 conflict.coordinates(),
                 conflict.original(),
@@ -117,14 +120,13 @@ public final class ConflictHandling {
     public static MessageConflictException failure(Conflict conflict) {
         return new MessageConflictException(
                 ("The message %s of consumer '%s' has the id '%s' of %s, but another payload: it may be another message, and"
-                                + " was not applied. Let its producer give each message an id of its own, or name what tells"
-                                + " them apart in @IdempotentListener(key = …). To have this one processed, send it again"
-                                + " with another id, or forget the first one before. Set idempotency.conflicts to 'off' where"
-                                + " the payload of one message changes each time it is sent.")
+                                + " was not applied. %s To have this one processed, send it again with another id, or forget"
+                                + " the first one before.")
                         .formatted(
                                 conflict.coordinates(),
                                 conflict.id().consumer(),
                                 conflict.id().value(),
-                                conflict.original()));
+                                conflict.original(),
+                                REMEDY));
     }
 }

@@ -3,8 +3,10 @@ package dev.idempotency.definition;
 import dev.idempotency.IdempotentListener;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -35,6 +37,11 @@ public final class IdempotentListenerAnnotations {
     public static boolean isKafkaListener(AnnotatedElement element) {
         return AnnotatedElementUtils.hasAnnotation(element, KafkaListener.class)
                 || AnnotatedElementUtils.hasAnnotation(element, KafkaListeners.class);
+    }
+
+    /** The methods that share the listener of their class. */
+    static Set<Method> kafkaHandlers(Class<?> type) {
+        return MethodIntrospector.selectMethods(type, IdempotentListenerAnnotations::isKafkaHandler);
     }
 
     /** Whether a method is one of those that share the listener of their class. */

@@ -32,12 +32,7 @@ public final class KeyFailures {
     private final ConsumerObserver observer;
     private volatile boolean keyedBefore;
 
-    /**
-     * Knows a consumer's source of keys.
-     *
-     * @param fromHeaders whether keys come from the default headers
-     * @param processedAny asks the database whether the consumer has processed any message
-     */
+    /** {@code processedAny} asks the database whether the consumer has processed any message. */
     KeyFailures(
             ConsumerDescription consumer,
             boolean fromHeaders,

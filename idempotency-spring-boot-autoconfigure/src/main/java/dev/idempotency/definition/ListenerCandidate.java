@@ -8,12 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -24,11 +22,8 @@ import org.springframework.util.ClassUtils;
 /**
  * A method that asks for protection, behind one of its containers.
  *
- * @param annotation what it asks for
  * @param bean the listener's bean, as the container calls it
- * @param method the method of the user's class
  * @param element what has the {@code @KafkaListener}: the method, or its class
- * @param container the container
  */
 record ListenerCandidate(
         IdempotentListener annotation,
@@ -54,7 +49,7 @@ record ListenerCandidate(
     private static Set<Method> methodsOf(AnnotatedElement element, Class<?> targetClass) {
         return (element instanceof Method method)
                 ? Set.of(AopUtils.getMostSpecificMethod(method, targetClass))
-                : MethodIntrospector.selectMethods(targetClass, IdempotentListenerAnnotations::isKafkaHandler);
+                : IdempotentListenerAnnotations.kafkaHandlers(targetClass);
     }
 
     Class<?> targetClass() {
@@ -64,19 +59,10 @@ record ListenerCandidate(
     /** Its class and method. All handlers of a class are one listener: which is called depends on the payload alone. */
     String name() {
         String type = ClassUtils.getUserClass(targetClass()).getSimpleName();
-        return isHandler() ? type : type + "." + methodName();
-    }
-
-    /** Kotlin appends the module's name, which depends on the build, to the name of an internal function. */
-    private String methodName() {
-        String name = this.method.getName();
-        int end = KotlinDetector.isKotlinType(this.method.getDeclaringClass()) ? name.indexOf('$') : -1;
-        return (end > 0) ? name.substring(0, end) : name;
-    }
-
-    /** Whether it is one of a class's {@code @KafkaHandler} methods. */
-    boolean isHandler() {
-        return !(this.element instanceof Method);
+        // Kotlin appends the module's name, which depends on the build, to the name of an internal function.
+        boolean kotlin = KotlinDetector.isKotlinType(this.method.getDeclaringClass());
+        String name = kotlin ? this.method.getName().replaceFirst("(?<=.)\\$.*", "") : this.method.getName();
+        return (this.element instanceof Method) ? type + "." + name : type;
     }
 
     /** How many methods its container calls, protected or not. */
@@ -92,11 +78,6 @@ record ListenerCandidate(
                         .anyMatch(annotated -> AnnotatedElementUtils.hasAnnotation(annotated, RetryableTopic.class))
                 || beanFactory.getBeansOfType(RetryTopicConfiguration.class).values().stream()
                         .anyMatch(configuration -> configuration.hasConfigurationForTopics(topics));
-    }
-
-    boolean hasFrozenProxy() {
-        Advised proxy = ProxyPath.innermostProxyOf(this.bean);
-        return proxy != null && proxy.isFrozen();
     }
 
     /** Whether calls of its method, by whatever container, pass the proxy that claims; start-up checks report if not. */

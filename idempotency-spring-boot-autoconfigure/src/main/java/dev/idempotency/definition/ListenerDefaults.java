@@ -15,19 +15,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners.
+ * Defaults of all listeners. With a custom store there are no strategies with tables of their own, inboxes or results.
  *
- * @param store where claims are made
- * @param strategies creates the strategies with separate tables; {@code null} with a custom store
  * @param keyResolver who finds the key where there is no expression
- * @param onMissingKey what becomes of a message without a key
- * @param retention how long processed messages are remembered
- * @param conflicts how conflicts are handled
- * @param receivedBytes remembers received records
- * @param observers receive outcomes
  * @param outages receives commits, as an outage ends with one
- * @param inboxes stores messages; {@code null} with a custom store
- * @param results stores replies; {@code null} with a custom store
  * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
  * @param claimAtCommit whether record listeners that gain by it claim with the commit
  */

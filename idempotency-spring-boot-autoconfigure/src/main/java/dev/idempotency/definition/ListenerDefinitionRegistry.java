@@ -15,10 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,9 +44,9 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
     private final PollSharingResolver polls;
-    private final Map<String, String> transactionsPerRecord = new ConcurrentSkipListMap<>();
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
+    private volatile Consumer<List<ProtectedListener>> inspection = found -> {};
     private volatile boolean running;
 
     public ListenerDefinitionRegistry(
@@ -88,31 +88,44 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         removeKafkaTransactions(container);
         ContainerFacts.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
-        List<ListenerResolver.Resolved> resolved = candidates.stream()
+        List<ProtectedListener> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(
                         candidate, topics, installation.test(bean, candidate.method()), this::observerOf))
                 .toList();
         PollSharingResolver.Decision polls = this.polls.decide(candidates, resolved);
         boolean deadLetters = candidates.get(0).readsDeadLetters(this.beanFactory);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
-        for (int i = 0; i < candidates.size(); i++) {
-            ListenerCandidate candidate = candidates.get(i);
-            ListenerResolver.Resolved known = resolved.get(i).refuse(polls.faults());
+        for (ProtectedListener each : resolved) {
+            ProtectedListener listener = each.refuse(polls.faults());
             if (!deadLetters) {
-                this.listeners.add(known.listener());
-                rememberObstacles(known.listener().consumer(), polls);
+                this.listeners.add(listener);
             }
-            if (known.definition() != null) {
-                definitions.put(candidate.method(), known.definition());
+            if (listener.definition() != null) {
+                definitions.put(listener.method(), listener.definition());
             }
         }
-        if (this.running) {
-            logTransactionsPerRecord();
+        if (!polls.demanded() && !polls.obstacles().isEmpty() && container.getMainListenerId() == null) {
+            logger.info(
+                    "idempotency.transaction-per-poll=true, but consumer '{}' keeps a transaction per record: {}",
+                    resolved.get(0).consumer().name(),
+                    polls.obstacles().stream().map(ListenerFault::what).collect(Collectors.joining(" ")));
         }
         boolean claimed = !deadLetters
                 && candidates.size() == candidates.get(0).methodCount()
                 && candidates.stream().allMatch(ListenerCandidate::isClaimed);
         return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
+    }
+
+    /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */
+    public void inspectLater(Consumer<List<ProtectedListener>> inspection) {
+        this.inspection = inspection;
+    }
+
+    /** Called when a container of protected listeners is complete. */
+    public void inspect(AbstractMessageListenerContainer<?, ?> container) {
+        this.inspection.accept(this.listeners.stream()
+                .filter(listener -> listener.container() == container)
+                .toList());
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
@@ -144,26 +157,6 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         }
     }
 
-    /** Those that demand a transaction per poll do not start. */
-    private void rememberObstacles(ConsumerDescription consumer, PollSharingResolver.Decision decision) {
-        if (!decision.demanded() && !decision.obstacles().isEmpty()) {
-            this.transactionsPerRecord.putIfAbsent(
-                    consumer.name(),
-                    decision.obstacles().stream()
-                            .map(ListenerFault::what)
-                            .collect(Collectors.joining(" ", "'" + consumer.name() + "' (", ")")));
-        }
-    }
-
-    private synchronized void logTransactionsPerRecord() {
-        if (!this.transactionsPerRecord.isEmpty()) {
-            logger.info(
-                    "idempotency.transaction-per-poll=true, but these consumers keep a transaction per record: {}",
-                    String.join(", ", this.transactionsPerRecord.values()));
-            this.transactionsPerRecord.clear();
-        }
-    }
-
     private static String recognition(ConsumerDescription consumer) {
         return consumer.strategy().isForgetful()
                 ? "key from %s, remembered for %s"
@@ -183,7 +176,6 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     public void start() {
         this.running = true;
         log(consumers());
-        logTransactionsPerRecord();
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -19,6 +20,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
@@ -65,21 +67,20 @@ public final class ListenerMethod {
 
     private static int payloadIndex(Parameter[] parameters) {
         int candidate = NONE;
-        for (int i = 0; i < parameters.length; i++) {
+        for (int i = parameters.length - 1; i >= 0; i--) {
             Parameter parameter = parameters[i];
             if (AnnotatedElementUtils.hasAnnotation(parameter, Payload.class)) {
                 return i;
             }
             boolean header = AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
                     || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
-            if (candidate == NONE && !header && !isInfrastructure(parameter.getType())) {
-                candidate = i;
-            }
+            candidate = (header || isInfrastructure(parameter.getType())) ? candidate : i;
         }
         return candidate;
     }
 
-    private static boolean isInfrastructure(Class<?> type) {
+    /** Whether a parameter of this type is never the payload. */
+    public static boolean isInfrastructure(Class<?> type) {
         return NO_PAYLOADS.stream().anyMatch(noPayload -> noPayload.isAssignableFrom(type));
     }
 
@@ -143,14 +144,17 @@ public final class ListenerMethod {
 
     /** The variables of a key that can be taken from the record's value, or from the record. */
     Set<String> payloadVariables() {
-        Set<String> variables = new HashSet<>();
-        if (takesRecord() || mayTakeValue()) {
-            variables.add("payload");
-            if (this.payloadIndex != NONE && this.payloadIndex < this.names.size()) {
-                variables.add(this.names.get(this.payloadIndex));
-            }
-        }
-        return variables;
+        return (takesRecord() || mayTakeValue()) ? payloadNames() : Set.of();
+    }
+
+    /** The variables for the payload: its own name is one, unless that is a {@code Message}. */
+    Set<String> payloadNames() {
+        ResolvableType type = payload();
+        boolean named = type != null
+                && this.payloadIndex < this.names.size()
+                && Stream.of(type, type.asCollection().getGeneric())
+                        .noneMatch(each -> Message.class.isAssignableFrom(each.toClass()));
+        return new HashSet<>(named ? List.of("payload", this.names.get(this.payloadIndex)) : List.of("payload"));
     }
 
     /** The parameter for the payload, or {@code null} if there is none. */

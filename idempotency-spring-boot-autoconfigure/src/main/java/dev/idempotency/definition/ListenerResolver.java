@@ -17,7 +17,6 @@ import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.ClaimedTransaction;
-import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,17 +31,17 @@ import org.springframework.util.StringUtils;
 /** Resolves everything about one listener, and collects all faults. */
 final class ListenerResolver {
 
-    /**
-     * A resolved listener.
-     *
-     * @param listener for those who look at it
-     * @param definition for those who call it; {@code null} if its faults do not allow that
-     */
-    record Resolved(ProtectedListener listener, @Nullable ListenerDefinition definition) {
+    /** Collects the faults of what cannot be resolved. */
+    private record Faults(List<ListenerFault> found) {
 
-        /** The listener with more faults, which do not allow it to be called. */
-        Resolved refuse(List<ListenerFault> more) {
-            return more.isEmpty() ? this : new Resolved(this.listener.withFaults(more), null);
+        /** Resolves something, or returns the substitute and keeps the fault. */
+        <T extends @Nullable Object> T collect(T substitute, Supplier<T> resolution) {
+            try {
+                return resolution.get();
+            } catch (ListenerFault.Found ex) {
+                this.found.add(ex.fault());
+                return substitute;
+            }
         }
     }
 
@@ -59,7 +58,7 @@ final class ListenerResolver {
         this.texts = new AnnotationTexts(beanFactory);
         this.identities = new IdentityResolver(beanFactory, defaults.keyResolver());
         this.transactions = new TransactionResolver(beanFactory);
-        this.strategies = new StrategyResolver(defaults);
+        this.strategies = new StrategyResolver(defaults, this.texts);
     }
 
     /**
@@ -68,65 +67,50 @@ final class ListenerResolver {
      * @param targetSeen whether its calls are seen behind all aspects
      * @param observers finds the observer of a consumer
      */
-    Resolved resolve(
+    ProtectedListener resolve(
             ListenerCandidate candidate,
             TopicIdTracker topics,
             boolean targetSeen,
             Function<ConsumerDescription, ConsumerObserver> observers) {
-        List<ListenerFault> faults = new ArrayList<>();
         IdempotentListener annotation = candidate.annotation();
-        String consumer = attempt(faults, candidate.name(), () -> this.identities.consumerOf(candidate));
+        Faults faults = new Faults(new ArrayList<>());
+        String consumer = faults.collect(candidate.name(), () -> this.identities.consumerOf(candidate));
         Strategy strategy =
-                attempt(faults, annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
+                faults.collect(annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
-        faults.addAll(StrategyValidator.validate(
-                candidate, attribute, candidate.hasRetryTopics(this.beanFactory), this.texts::resolveIfPossible));
-        boolean perPoll = attempt(
-                faults,
+        faults.found()
+                .addAll(this.strategies.validate(annotation, attribute, candidate.hasRetryTopics(this.beanFactory)));
+        boolean perPoll = faults.collect(
                 false,
                 () -> this.texts.resolveFlag(annotation.transactionPerPoll(), false, Check.TRANSACTION_PER_POLL));
-        ReplyKeeper replies = ListenerResolver.<@Nullable ReplyKeeper>attempt(
-                faults, null, () -> ReplyKeeper.of(candidate, this.defaults.results(), perPoll));
+        ReplyKeeper replies = faults.<@Nullable ReplyKeeper>collect(
+                null, () -> ReplyKeeper.of(candidate, this.defaults.results(), perPoll));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
-        String expression = attempt(faults, "", () -> this.texts.resolve(annotation.key(), Check.KEY_EXPRESSION));
-        boolean expressed = StringUtils.hasText(expression);
-        KeySource keys = attempt(
-                faults,
+        String key = faults.collect("", () -> this.texts.resolve(annotation.key(), Check.KEY_EXPRESSION));
+        KeySource keys = faults.collect(
                 KeySource.of(this.defaults.keyResolver()),
-                () -> this.identities.keysOf(candidate, expression, method, topics));
-        String versionExpression =
-                attempt(faults, "", () -> this.texts.resolve(annotation.version(), Check.KEY_EXPRESSION));
-        ExpressionKeySource versions = ListenerResolver.<@Nullable ExpressionKeySource>attempt(
-                faults, null, () -> this.identities.versionsOf(candidate, versionExpression, method, topics));
-        Duration retention = attempt(
-                faults,
+                () -> this.identities.keysOf(candidate, key, method, topics));
+        String version = faults.collect("", () -> this.texts.resolve(annotation.version(), Check.KEY_EXPRESSION));
+        ExpressionKeySource versions = faults.<@Nullable ExpressionKeySource>collect(
+                null, () -> this.identities.versionsOf(candidate, version, method, topics));
+        Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
                         this.texts.resolve(annotation.retention(), Check.RETENTION_VALUE), consumer));
-        PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
-                faults,
+        PlatformTransactionManager manager = faults.<@Nullable PlatformTransactionManager>collect(
                 null,
                 () -> this.transactions.managerFor(
                         attribute, this.texts.resolve(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
-        UniqueConstraint constraint = ListenerResolver.<@Nullable UniqueConstraint>attempt(
-                faults,
+        UniqueConstraint constraint = faults.<@Nullable UniqueConstraint>collect(
                 null,
                 () -> this.strategies.findUniqueConstraint(
                         strategy, this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY)));
-        boolean atCommit = attempt(
-                faults,
+        boolean atCommit = faults.collect(
                 false,
                 () -> this.texts.resolveFlag(annotation.claimAtCommit(), this.defaults.claimAtCommit(), Check.STRATEGY)
                         && manager != null
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
-        if (!targetSeen && candidate.hasFrozenProxy()) {
-            faults.add(new ListenerFault(
-                    Check.NOT_PROXIED,
-                    "Its proxy is frozen, so that a call which an aspect repeats would not be noticed.",
-                    "Do not call setFrozen(true) on the proxies of listeners, or on what creates them."));
-        }
-        InboxRecorder inbox =
-                ListenerResolver.<@Nullable InboxRecorder>attempt(faults, null, () -> inbox(candidate, consumer));
+        InboxRecorder inbox = faults.<@Nullable InboxRecorder>collect(null, () -> inbox(candidate, consumer));
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
                 candidate.name(),
@@ -135,63 +119,52 @@ final class ListenerResolver {
                 (versions != null) ? "%s, version from %s".formatted(keys, versions) : keys.toString(),
                 retention,
                 strategy);
-        ProtectedListener listener = new ProtectedListener(
+        ListenerDefinition definition = null;
+        if (manager != null && faults.found().isEmpty()) {
+            ConsumerObserver observer = observers.apply(description);
+            Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
+            ConflictHandling conflicts = ConflictHandling.of(candidate, this.defaults, consumer, observer);
+            boolean fromHeaders = !StringUtils.hasText(key) && this.defaults.keyResolver() instanceof HeaderKeyResolver;
+            definition = new ListenerDefinition(
+                    consumer,
+                    method,
+                    new CandidateFactory(
+                            strategy,
+                            new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                            (versions != null) ? new VersionResolver(consumer, versions) : null,
+                            conflicts),
+                    new KeyFailures(
+                            description,
+                            fromHeaders,
+                            this.strategies.processedAny(strategy, consumer),
+                            this.defaults.outages()::classify,
+                            observer),
+                    () -> new ClaimedTransaction(manager, attribute, this.strategies.store(), afterCommit),
+                    this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
+                    conflicts,
+                    inbox,
+                    observer);
+        }
+        return new ProtectedListener(
                 description,
+                annotation,
                 candidate.bean(),
                 candidate.method(),
                 candidate.container(),
                 manager,
                 attribute,
-                expressed ? expression : null,
-                (versions != null) ? versionExpression : null,
+                StringUtils.hasText(key) ? key : null,
+                (versions != null) ? version : null,
                 constraint,
-                faults);
-        if (manager == null || !faults.isEmpty()) {
-            return new Resolved(listener, null);
-        }
-        ConsumerObserver observer = observers.apply(description);
-        ProcessedMessageStore store = this.strategies.store();
-        Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
-        ConflictHandling conflicts = ConflictHandling.of(candidate, this.defaults, consumer, observer);
-        ListenerDefinition definition = new ListenerDefinition(
-                consumer,
-                method,
-                new CandidateFactory(
-                        strategy,
-                        new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
-                        (versions != null) ? new VersionResolver(consumer, versions) : null,
-                        conflicts),
-                new KeyFailures(
-                        description,
-                        !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
-                        this.strategies.processedAny(strategy, consumer),
-                        this.defaults.outages()::classify,
-                        observer),
-                () -> new ClaimedTransaction(manager, attribute, store, afterCommit),
-                this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
-                conflicts,
-                inbox,
-                observer);
-        return new Resolved(listener, definition);
-    }
-
-    /** Resolves something, or returns the substitute and records the fault. */
-    private static <T extends @Nullable Object> T attempt(
-            List<ListenerFault> faults, T substitute, Supplier<T> resolution) {
-        try {
-            return resolution.get();
-        } catch (ListenerFault.Found ex) {
-            faults.add(ex.fault());
-            return substitute;
-        }
+                faults.found(),
+                definition);
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
         InboxRecorderFactory inboxes = this.defaults.inboxes();
         boolean forAll =
                 inboxes != null && inboxes.forAll() && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
-        boolean wanted = this.texts.resolveFlag(candidate.annotation().inbox(), forAll, Check.INBOX);
-        if (!wanted) {
+        if (!this.texts.resolveFlag(candidate.annotation().inbox(), forAll, Check.INBOX)) {
             return null;
         }
         if (inboxes == null) {

@@ -3,9 +3,8 @@ package dev.idempotency.definition;
 import dev.idempotency.Check;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.store.ClaimedTransaction;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -49,43 +48,29 @@ final class PollSharingResolver {
     /**
      * Decides for the protected methods behind one container.
      *
-     * @param listeners its methods: one, or all the handlers of a class
-     * @param resolved what is known of them, in the same order
+     * @param candidates its methods: one, or all the handlers of a class
+     * @param listeners the same, resolved
      */
-    Decision decide(List<ListenerCandidate> listeners, List<ListenerResolver.Resolved> resolved) {
-        AbstractMessageListenerContainer<?, ?> container = listeners.get(0).container();
-        Set<String> asked = listeners.stream()
-                .map(listener ->
-                        this.texts.resolveIfPossible(listener.annotation().transactionPerPoll()))
+    Decision decide(List<ListenerCandidate> candidates, List<ProtectedListener> listeners) {
+        ListenerCandidate first = candidates.get(0);
+        Set<String> asked = candidates.stream()
+                .map(candidate ->
+                        this.texts.resolveIfPossible(candidate.annotation().transactionPerPoll()))
                 .collect(Collectors.toSet());
         boolean demanded = asked.contains("true");
         boolean wanted = demanded || (this.byDefault && !asked.contains("false"));
-        if (!wanted || ContainerFacts.deliversBatches(container)) {
+        if (!wanted || ContainerFacts.deliversBatches(first.container())) {
             return new Decision(false, false, List.of());
         }
-        List<ListenerDefinition> definitions = resolved.stream()
-                .map(ListenerResolver.Resolved::definition)
-                .filter(Objects::nonNull)
-                .toList();
-        List<ProtectedListener> known =
-                resolved.stream().map(ListenerResolver.Resolved::listener).toList();
-        Set<ListenerFault> obstacles = new LinkedHashSet<>();
-        refuseContainer(container, demanded, obstacles);
-        for (int i = 0; i < listeners.size(); i++) {
-            refuseMethod(listeners.get(i), known.get(i), obstacles);
-        }
-        refuseHandlers(listeners, known, obstacles);
-        refuseIf(
-                definitions.stream().anyMatch(definition -> !isKeyOfRecord(definition, definitions.size())),
-                "Its key or version needs more than the record and its deserialized value.",
-                "Take it from #record, #headers or, where a deserializer creates it, #payload",
-                obstacles);
-        boolean possible = obstacles.isEmpty() && definitions.size() == listeners.size();
+        List<ListenerFault> obstacles = new ArrayList<>();
+        refuseContainer(first.container(), demanded, obstacles);
+        refuseMethod(first, listeners.get(0), obstacles);
+        boolean possible = obstacles.isEmpty() && listeners.get(0).definition() != null;
         return new Decision(possible, demanded, List.copyOf(obstacles));
     }
 
     private static void refuseContainer(
-            AbstractMessageListenerContainer<?, ?> container, boolean demanded, Set<ListenerFault> obstacles) {
+            AbstractMessageListenerContainer<?, ?> container, boolean demanded, List<ListenerFault> obstacles) {
         ContainerProperties properties = container.getContainerProperties();
         refuseIf(
                 BY_THE_LISTENER.contains(properties.getAckMode()),
@@ -95,19 +80,12 @@ final class PollSharingResolver {
                 "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")",
                 obstacles);
         refuseIf(
-                container.getRecordInterceptor() != null,
-                "Its container has a RecordInterceptor, which batches are not given to.",
-                "Remove the RecordInterceptor from the container factory",
-                obstacles);
-        refuseIf(
-                properties.isDeliveryAttemptHeader(),
-                "Its container counts delivery attempts, which it does not for the records of a batch.",
-                "Remove setDeliveryAttemptHeader(true) from the container properties",
-                obstacles);
-        refuseIf(
-                properties.getAdviceChain().length > 0,
-                "Its container has an advice chain, which would be called with the records of a poll at once.",
-                "Remove setAdviceChain(…) from the container properties",
+                container.getRecordInterceptor() != null
+                        || properties.isDeliveryAttemptHeader()
+                        || properties.getAdviceChain().length > 0,
+                "Its container has a RecordInterceptor, a delivery attempt header or an advice chain, which are not for the"
+                        + " records of a batch.",
+                "Remove these from the container factory",
                 obstacles);
         // A demand is answered by the check of error handlers, which can be relaxed.
         refuseIf(
@@ -117,8 +95,13 @@ final class PollSharingResolver {
                 obstacles);
     }
 
-    private void refuseMethod(ListenerCandidate listener, ProtectedListener known, Set<ListenerFault> obstacles) {
-        Class<?> result = listener.method().getReturnType();
+    private void refuseMethod(ListenerCandidate candidate, ProtectedListener known, List<ListenerFault> obstacles) {
+        Class<?> result = candidate.method().getReturnType();
+        refuseIf(
+                candidate.methodCount() > 1,
+                "Its class has several @KafkaHandler methods.",
+                "Let one @KafkaListener method take all records of the topic",
+                obstacles);
         refuseIf(
                 result != void.class,
                 "It returns a %s, which would be sent as a reply before the transaction is committed."
@@ -132,53 +115,30 @@ final class PollSharingResolver {
                 obstacles);
         refuseIf(
                 this.texts
-                        .resolveIfPossible(listener.annotation().claimAtCommit())
+                        .resolveIfPossible(candidate.annotation().claimAtCommit())
                         .equals("true"),
                 "It claims each message with the commit of its own transaction.",
                 "Remove claimAtCommit = \"true\"",
                 obstacles);
         refuseIf(
-                listener.hasRetryTopics(this.beanFactory),
+                candidate.hasRetryTopics(this.beanFactory),
                 "It has retry topics, which Spring Kafka does not have for batches.",
                 "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration",
                 obstacles);
-    }
-
-    /** The handler of a record is chosen when it is handed over, so all handlers of a class share the transaction. */
-    private static void refuseHandlers(
-            List<ListenerCandidate> listeners, List<ProtectedListener> known, Set<ListenerFault> obstacles) {
-        ListenerCandidate first = listeners.get(0);
-        ProtectedListener one = known.get(0);
+        // All records of a poll are claimed before the first is converted for its listener.
+        ListenerDefinition definition = known.definition();
         refuseIf(
-                listeners.size() < first.methodCount(),
-                "Not all @KafkaHandler methods of its class are protected, and those that are not would run in the"
-                        + " transaction of those that are.",
-                "Put @IdempotentListener on the class",
-                obstacles);
-        refuseIf(
-                listeners.stream().anyMatch(other -> !other.annotation().equals(first.annotation())),
-                "The @KafkaHandler methods of its class differ in @IdempotentListener, and all records of a poll are"
-                        + " claimed together.",
-                "Put one @IdempotentListener on the class",
-                obstacles);
-        refuseIf(
-                known.stream()
-                        .anyMatch(other -> other.transactionManager() != one.transactionManager()
-                                || !other.transactionAttribute().equals(one.transactionAttribute())),
-                "The @KafkaHandler methods of its class have different transaction managers or attributes, and a poll"
-                        + " has records for all of them.",
-                "Put one @Transactional on the class",
+                definition != null
+                        && !definition
+                                .method()
+                                .payloadVariables()
+                                .containsAll(definition.candidates().variables()),
+                "Its key or version needs more than the record and its deserialized value.",
+                "Take it from #record, #headers or, where a deserializer creates it, #payload",
                 obstacles);
     }
 
-    /** All records of a poll are claimed before the first is converted for its listener. */
-    private static boolean isKeyOfRecord(ListenerDefinition definition, int methods) {
-        Set<String> variables = definition.candidates().variables();
-        return variables.isEmpty()
-                || (methods == 1 && definition.method().payloadVariables().containsAll(variables));
-    }
-
-    private static void refuseIf(boolean condition, String what, String remedy, Set<ListenerFault> obstacles) {
+    private static void refuseIf(boolean condition, String what, String remedy, List<ListenerFault> obstacles) {
         if (condition) {
             obstacles.add(new ListenerFault(
                     Check.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\"."));

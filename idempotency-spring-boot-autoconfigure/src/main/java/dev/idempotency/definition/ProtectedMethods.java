@@ -64,14 +64,7 @@ public final class ProtectedMethods {
     /** Returns the definition of the method that a proxy was called with, which may be an interface's. */
     @Nullable
     public ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {
-        ListenerDefinition known = this.byInvokedMethod.get(invoked);
-        if (known != null) {
-            return known;
-        }
-        ListenerDefinition found = this.definitions.get(AopUtils.getMostSpecificMethod(invoked, targetClass));
-        if (found != null) {
-            this.byInvokedMethod.put(invoked, found);
-        }
-        return found;
+        return this.byInvokedMethod.computeIfAbsent(
+                invoked, key -> this.definitions.get(AopUtils.getMostSpecificMethod(key, targetClass)));
     }
 }

@@ -59,15 +59,17 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
     }
 
     private static ProxyPath of(List<Advisor> advisors) {
-        int claim = 0;
-        while (claim < advisors.size() && !(advisors.get(claim) instanceof IdempotencyInfrastructure)) {
-            claim++;
-        }
-        boolean claims = claim < advisors.size();
+        List<Advice> around = advisors.stream()
+                .takeWhile(advisor -> !(advisor instanceof IdempotencyInfrastructure))
+                .map(Advisor::getAdvice)
+                .toList();
         return new ProxyPath(
-                claims,
-                advisors.subList(0, claim).stream().map(Advisor::getAdvice).toList(),
-                advisors.stream().skip(claim + 1L).map(Advisor::getAdvice).toList());
+                around.size() < advisors.size(),
+                around,
+                advisors.stream()
+                        .skip(around.size() + 1L)
+                        .map(Advisor::getAdvice)
+                        .toList());
     }
 
     /** The method by which the proxy is called, or {@code null} if the call is not the proxy's. */
@@ -93,10 +95,7 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
                                 && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes()));
     }
 
-    /**
-     * Whether a class cannot override a method as it is in another package. The virtual machine takes packages of
-     * different class loaders for different ones.
-     */
+    /** Whether a class cannot override a method as it is in another package, or in that of another class loader. */
     public static boolean isHiddenFrom(Class<?> type, Method method) {
         Class<?> declaring = method.getDeclaringClass();
         return !Modifier.isPublic(method.getModifiers())
@@ -110,8 +109,7 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
             return !(advisor instanceof IntroductionAdvisor);
         }
         Pointcut pointcut = pointcutAdvisor.getPointcut();
-        boolean introductions = Arrays.stream(proxy.getAdvisors()).anyMatch(IntroductionAdvisor.class::isInstance);
         return (proxy.isPreFiltered() || pointcut.getClassFilter().matches(targetClass))
-                && MethodMatchers.matches(pointcut.getMethodMatcher(), method, targetClass, introductions);
+                && MethodMatchers.matches(pointcut.getMethodMatcher(), method, targetClass, false);
     }
 }

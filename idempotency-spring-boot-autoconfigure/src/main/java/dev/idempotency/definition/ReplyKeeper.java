@@ -6,8 +6,8 @@ import dev.idempotency.ResultForgottenException;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.result.KeptResults;
 import java.lang.reflect.Type;
-import java.util.Collection;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,12 +15,7 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
-/**
- * Keeps the replies of a listener, to give them again to duplicates of their requests.
- *
- * @param results where they are kept
- * @param type what the listener returns
- */
+/** Keeps the replies of a listener, which returns the given type, to give them again to duplicates of their requests. */
 public record ReplyKeeper(KeptResults results, Type type) {
 
     private static final Logger logger = LoggerFactory.getLogger(ReplyKeeper.class);
@@ -47,7 +42,8 @@ public record ReplyKeeper(KeptResults results, Type type) {
                 "It returns a %s, which does not say as what it is to be read again.".formatted(result),
                 "Return something of a class of its own");
         refuseIf(
-                isMessage(result) || (Collection.class.isAssignableFrom(raw) && isMessage(result.getGeneric(0))),
+                Stream.of(result, result.asCollection().getGeneric())
+                        .anyMatch(each -> Message.class.isAssignableFrom(each.toClass())),
                 "It returns a Message, whose headers are not kept.",
                 "Return its payload");
         if (results == null) {
@@ -64,10 +60,6 @@ public record ReplyKeeper(KeptResults results, Type type) {
                 "Its replies cannot be written: " + obstacle + ".",
                 "Return something that a ResultConverter can write");
         return new ReplyKeeper(results, type);
-    }
-
-    private static boolean isMessage(ResolvableType type) {
-        return Message.class.isAssignableFrom(type.resolve(Object.class));
     }
 
     private static void refuseIf(boolean condition, String what, String remedy) {

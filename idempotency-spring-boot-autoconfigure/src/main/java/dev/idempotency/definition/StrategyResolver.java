@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
@@ -9,11 +10,14 @@ import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
+import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,24 +26,28 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** Resolves how the messages of a listener are recognised, and for how long. Listeners of one consumer share their rows. */
 final class StrategyResolver {
 
+    private static final String NO_IDS = "it keeps no ids of messages";
+
     private final ListenerDefaults defaults;
+    private final AnnotationTexts texts;
     private final ProcessedMessageStore store;
     private final Map<String, Strategy> strategies = new ConcurrentHashMap<>();
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
 
-    StrategyResolver(ListenerDefaults defaults) {
+    StrategyResolver(ListenerDefaults defaults, AnnotationTexts texts) {
         this.defaults = defaults;
+        this.texts = texts;
         this.store = new FailureTranslatingStore(defaults.store());
     }
 
     /** Returns the strategy of a consumer, if it can be used. */
     Strategy require(Strategy strategy, String consumer) {
-        JdbcStrategyFactory tables = this.defaults.strategies();
         Strategy others = this.strategies.putIfAbsent(consumer, strategy);
         if (others != null && others != strategy) {
             throw ListenerFault.found(
@@ -48,10 +56,7 @@ final class StrategyResolver {
                             .formatted(consumer, others, strategy),
                     "State one strategy for all its methods, or give each a consumer = … of its own.");
         }
-        if (strategy == Strategy.MESSAGE_ID) {
-            return strategy;
-        }
-        if (tables == null) {
+        if (strategy != Strategy.MESSAGE_ID && this.defaults.strategies() == null) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "Strategy.%s needs the database of the provided store, but the application has a"
@@ -59,13 +64,13 @@ final class StrategyResolver {
                             + " ProcessedMessageStore of its own.",
                     "Use the provided store, or the default, Strategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.VERSION && !tables.versions().isSupported()) {
+        if (strategy == Strategy.VERSION && !tables().versions().isSupported()) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "The application has a Dialect of its own, which does not know how versions are compared.",
                     "Let it return a statement from versionsIn(…), or use the default, Strategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.UNIQUE_CONSTRAINT && !tables.isUniqueConstraintSupported()) {
+        if (strategy == Strategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "Strategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
@@ -73,6 +78,81 @@ final class StrategyResolver {
                     "Use the default, Strategy.MESSAGE_ID.");
         }
         return strategy;
+    }
+
+    /** Finds what does not go with the strategy of a listener: attributes that would be ignored, or promise too much. */
+    List<ListenerFault> validate(
+            IdempotentListener annotation, TransactionAttribute attribute, boolean hasRetryTopics) {
+        Strategy strategy = annotation.strategy();
+        boolean ids = strategy == Strategy.MESSAGE_ID;
+        boolean keyed = strategy.isForgetful();
+        boolean constrained = strategy == Strategy.UNIQUE_CONSTRAINT;
+        List<ListenerFault> faults = new ArrayList<>();
+        refuse(!keyed && isStated(annotation.key()), "key = \"" + annotation.key() + "\"", strategy, NO_IDS, faults);
+        refuse(
+                !keyed && isStated(annotation.retention()),
+                "retention = \"" + annotation.retention() + "\"",
+                strategy,
+                NO_IDS,
+                faults);
+        boolean inbox = this.texts.resolveIfPossible(annotation.inbox()).equals("true");
+        refuse(!ids && inbox, "inbox = \"true\"", strategy, NO_IDS, faults);
+        refuse(!ids && annotation.keepReply(), "keepReply = true", strategy, NO_IDS, faults);
+        OnConflict conflicts = annotation.conflicts();
+        refuse(!ids && conflicts != OnConflict.DEFAULT, "conflicts = " + conflicts, strategy, NO_IDS, faults);
+        refuse(
+                constrained && ClaimedTransaction.hasExceptionsThatCommit(attribute),
+                "noRollbackFor",
+                strategy,
+                "what a duplicate did up to the violation would be committed",
+                faults);
+        refuse(
+                strategy == Strategy.OFFSET && hasRetryTopics,
+                "A retry topic, be it by @RetryableTopic or by a RetryTopicConfiguration,",
+                strategy,
+                "each attempt is another record, in another topic",
+                faults);
+        require(
+                constrained,
+                "uniqueConstraint = \"payment_pkey\"",
+                Strategy.UNIQUE_CONSTRAINT,
+                annotation.uniqueConstraint(),
+                faults);
+        boolean versioned = strategy == Strategy.VERSION;
+        require(versioned, "version = \"#payload.version\"", Strategy.VERSION, annotation.version(), faults);
+        if (versioned) {
+            require(true, "key = \"#payload.accountId\"", Strategy.VERSION, annotation.key(), faults);
+        }
+        return faults;
+    }
+
+    private static void refuse(
+            boolean present, String what, Strategy strategy, String reason, List<ListenerFault> faults) {
+        if (present) {
+            faults.add(new ListenerFault(
+                    Check.STRATEGY,
+                    "%s does not go with strategy = Strategy.%s: %s.".formatted(what, strategy, reason),
+                    "Remove it, or use the default, Strategy.MESSAGE_ID."));
+        }
+    }
+
+    private void require(
+            boolean required, String example, Strategy strategy, String value, List<ListenerFault> faults) {
+        if (isStated(value) != required) {
+            faults.add(new ListenerFault(
+                    Check.STRATEGY,
+                    required
+                            ? "strategy = Strategy.%s needs an attribute such as %s.".formatted(strategy, example)
+                            : "'%s' has an effect with strategy = Strategy.%s only.".formatted(value, strategy),
+                    required
+                            ? "Add it to @IdempotentListener."
+                            : "Remove it, or write strategy = Strategy.%s.".formatted(strategy)));
+        }
+    }
+
+    /** Whether an attribute resolves to anything. */
+    private boolean isStated(String text) {
+        return StringUtils.hasText(this.texts.resolveIfPossible(text));
     }
 
     /** Returns the retention of a consumer: the shorter of two would forget the other's messages. */
@@ -90,22 +170,14 @@ final class StrategyResolver {
     }
 
     private static Duration parse(String text) {
-        Duration retention;
         try {
-            retention = DurationFormatterUtils.detectAndParse(text);
+            return RetentionLimit.require(
+                    "@IdempotentListener(retention = …)", DurationFormatterUtils.detectAndParse(text));
         } catch (IllegalArgumentException | ArithmeticException ex) {
             throw ListenerFault.found(
                     Check.RETENTION_VALUE,
-                    "The retention '%s' is no duration.".formatted(text),
-                    "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
-        }
-        try {
-            return RetentionLimit.require("@IdempotentListener(retention = …)", retention);
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
-                    ex.getMessage() + ".",
-                    "Write @IdempotentListener(retention = \"3650d\"), or less.");
+                    "The retention '%s' cannot be used: %s.".formatted(text, ex.getMessage()),
+                    "Write @IdempotentListener(retention = \"30d\"), at most 3650d, or leave it to idempotency.retention.");
         }
     }
 

@@ -45,9 +45,9 @@ final class ConsumerPauses implements AutoCloseable {
                 .toList();
         paused.forEach(consumer::pausePartition);
         try {
-            // Together, and not by a ListenerContainerPauseService: each resumption wakes the consumer, and the second
-            // of two
-            // would interrupt the commit of what has been polled after the first.
+            // Together, not by a ListenerContainerPauseService: each resumption wakes the consumer, and the second
+            // would
+            // interrupt the commit of records polled after the first.
             this.scheduler.schedule(
                     () -> paused.forEach(consumer::resumePartition),
                     Instant.now().plus(duration));

@@ -25,33 +25,14 @@ import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.converter.MessageConversionException;
 
 /** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
-final class ContainerSuspension {
+record ContainerSuspension(
+        Outage outage,
+        ConsumerPauses pauses,
+        ConsumerObserver observer,
+        MessageListenerContainer container,
+        Supplier<@Nullable DestinationTopicResolver> retryTopics) {
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
-
-    private final Outage outage;
-    private final ConsumerPauses pauses;
-    private final ConsumerObserver observer;
-    private final Supplier<@Nullable DestinationTopicResolver> retryTopics;
-
-    private final MessageListenerContainer container;
-
-    ContainerSuspension(
-            Outage outage,
-            ConsumerPauses pauses,
-            ConsumerObserver observer,
-            MessageListenerContainer container,
-            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
-        this.container = container;
-        this.outage = outage;
-        this.pauses = pauses;
-        this.observer = observer;
-        this.retryTopics = retryTopics;
-    }
-
-    ConsumerObserver observer() {
-        return this.observer;
-    }
 
     /**
      * Pauses the consumer unless the failure is the message's own, which is for the error handler.
@@ -88,20 +69,17 @@ final class ContainerSuspension {
         }
         // Another partition may have the first message with a key, which would always be polled behind this one.
         boolean alone = Causes.of(failure).find(NoKeysYetException.class) != null;
-        pause(first, container, alone, () -> {
-            Duration pause = this.outage.recordFailure(kind, failure, RecordCoordinates.of(first));
-            this.observer.retried(records.size());
-            return pause;
-        });
+        pause(first, container, alone, this.outage.recordFailure(kind, failure, RecordCoordinates.of(first)));
+        this.observer.retried(records.size());
         return true;
     }
 
     /** Whether the listener was not called, so that nobody else has reported the failure. */
     private static boolean isUnreadable(Exception failure) {
         Causes causes = Causes.of(failure);
-        return causes.find(DeserializationException.class) != null
-                || causes.find(ConversionException.class) != null
-                || causes.find(MessageConversionException.class) != null;
+        return causes.contains(DeserializationException.class)
+                || causes.contains(ConversionException.class)
+                || causes.contains(MessageConversionException.class);
     }
 
     /** Reports a record whose error handler is done with it, if retry topics have published it as a dead letter. */
@@ -113,7 +91,14 @@ final class ContainerSuspension {
             if (resolver != null
                     && listener != null
                     && resolver.resolveDestinationTopic(
-                                    listener, record.topic(), attemptsAt(record), failure, writtenAt(record))
+                                    listener,
+                                    record.topic(),
+                                    (int) numberIn(record, RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS, 1),
+                                    failure,
+                                    numberIn(
+                                            record,
+                                            RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP,
+                                            record.timestamp()))
                             .isDltTopic()) {
                 this.observer.deadLettered(RecordCoordinates.of(record));
             }
@@ -122,14 +107,9 @@ final class ContainerSuspension {
         }
     }
 
-    private static int attemptsAt(ConsumerRecord<?, ?> record) {
-        Header attempts = record.headers().lastHeader(RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS);
-        return (attempts != null) ? new BigInteger(attempts.value()).intValue() : 1;
-    }
-
-    private static long writtenAt(ConsumerRecord<?, ?> record) {
-        Header time = record.headers().lastHeader(RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP);
-        return (time != null) ? new BigInteger(time.value()).longValue() : record.timestamp();
+    private static long numberIn(ConsumerRecord<?, ?> record, String header, long absent) {
+        Header number = record.headers().lastHeader(header);
+        return (number != null) ? new BigInteger(number.value()).longValue() : absent;
     }
 
     /** The consumer thread no longer waits, also because its container stops. */
@@ -175,22 +155,18 @@ final class ContainerSuspension {
         return Redelivery.seekBack(failure, records, consumer);
     }
 
-    /** Pauses the consumer before a record is redelivered that did not fail by itself. */
     private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        pause(record, container, false, this.outage::longestPause);
+        pause(record, container, false, this.outage.longestPause());
     }
 
     private void pause(
-            ConsumerRecord<?, ?> record,
-            MessageListenerContainer container,
-            boolean alone,
-            Supplier<Duration> duration) {
+            ConsumerRecord<?, ?> record, MessageListenerContainer container, boolean alone, Duration duration) {
         TopicPartition partition = ConsumerThreadState.partitionOf(record);
         try {
             if (alone) {
-                this.pauses.pause(container, partition, duration.get());
+                this.pauses.pause(container, partition, duration);
             } else {
-                this.pauses.pauseAll(container, partition, duration.get());
+                this.pauses.pauseAll(container, partition, duration);
             }
         } catch (RuntimeException ex) {
             logger.error("A consumer could not be paused: it tries again at once", ex);

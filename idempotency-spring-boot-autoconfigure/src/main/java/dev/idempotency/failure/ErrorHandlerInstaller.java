@@ -113,6 +113,11 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
+    /** Whether a container has the provided error handler. */
+    public static boolean isProvided(AbstractMessageListenerContainer<?, ?> container) {
+        return handlerOf(container) instanceof RetryingErrorHandler;
+    }
+
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();

@@ -47,12 +47,7 @@ final class Outage {
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
 
-    private record Waiting(int attempts, RecordCoordinates where) {
-
-        TopicPartition partition() {
-            return new TopicPartition(this.where.topic(), this.where.partition());
-        }
-    }
+    private record Waiting(int attempts, RecordCoordinates where) {}
 
     private record RefusedDeadLetter(Thread thread, ConsumerOutage outage) {}
 
@@ -142,22 +137,22 @@ final class Outage {
 
     private void begin(Exception failure, RecordCoordinates where) {
         IdempotencyException own = findOwnReason(failure);
+        Throwable cause = (own != null) ? own : Causes.of(failure).deepest();
+        String text = (own != null) ? String.valueOf(own.getMessage()) : cause.toString();
+        Awaited awaited = Awaited.DATABASE;
         if (own != null) {
-            Awaited awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
-            this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(own.getMessage()), awaited);
-            logger.warn("Consumer '{}' is paused: {}", this.consumer, own.getMessage());
-            this.observer.outageBegan(own);
-            return;
+            awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
+            logger.warn("Consumer '{}' is paused: {}", this.consumer, text);
+        } else {
+            logger.warn(
+                    "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it"
+                            + " succeeds; nothing is skipped or dead-lettered meanwhile.",
+                    this.consumer,
+                    where,
+                    text,
+                    print(this.pauses.maxInterval()));
         }
-        Throwable cause = Causes.of(failure).deepest();
-        this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString(), Awaited.DATABASE);
-        logger.warn(
-                "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it succeeds;"
-                        + " nothing is skipped or dead-lettered meanwhile.",
-                this.consumer,
-                where,
-                cause.toString(),
-                print(this.pauses.maxInterval()));
+        this.declared = new ConsumerOutage(this.consumer, Instant.now(), text, awaited);
         this.observer.outageBegan(cause);
     }
 
@@ -175,7 +170,9 @@ final class Outage {
     /** Ends this thread's waiting for a record whose partition another consumer has now. */
     void stopWaitingUnless(Predicate<TopicPartition> assigned) {
         Waiting known = this.waiting.get(Thread.currentThread());
-        if (known != null && !assigned.test(known.partition())) {
+        if (known != null
+                && !assigned.test(
+                        new TopicPartition(known.where().topic(), known.where().partition()))) {
             stopWaiting(ENDED);
         }
     }

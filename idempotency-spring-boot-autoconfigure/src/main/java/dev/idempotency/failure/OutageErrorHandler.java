@@ -26,7 +26,7 @@ import org.springframework.util.backoff.FixedBackOff;
  * of the one that failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
  * its payload.
  */
-final class OutageErrorHandler implements CommonErrorHandler {
+record OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) implements CommonErrorHandler {
 
     /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
@@ -35,9 +35,6 @@ final class OutageErrorHandler implements CommonErrorHandler {
     static {
         SKIPPING.setLogLevel(KafkaException.Level.DEBUG);
     }
-
-    private final CommonErrorHandler delegate;
-    private final ContainerSuspension suspension;
 
     /** Ends an error handler's retries in memory. It is an {@code Error}, as those catch exceptions. */
     private static final class RetryInMemory extends Error {
@@ -48,15 +45,6 @@ final class OutageErrorHandler implements CommonErrorHandler {
         RetryInMemory() {
             super(null, null, false, false);
         }
-    }
-
-    OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
-        this.delegate = delegate;
-        this.suspension = suspension;
-    }
-
-    CommonErrorHandler delegate() {
-        return this.delegate;
     }
 
     @Override

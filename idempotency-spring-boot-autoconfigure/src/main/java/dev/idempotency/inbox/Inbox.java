@@ -24,7 +24,6 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -98,9 +97,7 @@ public final class Inbox implements DisposableBean {
                             : "it has been processed and is no longer remembered for that, so that its replay would be"
                                     + " processed a second time. Ask for that on purpose: forget it and replay it.");
         }
-        if (!replay(message, false)) {
-            throw changed(id);
-        }
+        replay(message, false);
     }
 
     /**
@@ -109,13 +106,7 @@ public final class Inbox implements DisposableBean {
      * @throws ReplayException if it is not there, is without its payload, or could not be sent: then nothing is forgotten
      */
     public void forgetAndReplay(MessageId id) {
-        if (!replay(replayable(id), true)) {
-            throw changed(id);
-        }
-    }
-
-    private static ReplayException changed(MessageId id) {
-        return refused(id, "it has changed in this moment. Look at it again.");
+        replay(replayable(id), true);
     }
 
     /**
@@ -139,13 +130,15 @@ public final class Inbox implements DisposableBean {
                     continue;
                 }
                 try {
-                    sent += replay(message, false) ? 1 : 0;
+                    replay(message, false);
+                    sent++;
                 } catch (ReplayException ex) {
-                    if (!RawRecordProducers.isRefusal(ex)) {
+                    if (RawRecordProducers.isRefusal(ex)) {
+                        logger.warn("{}", ex.getMessage());
+                        refused++;
+                    } else if (ex.getCause() != null) {
                         throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
                     }
-                    logger.warn("{}", ex.getMessage());
-                    refused++;
                 }
             }
         } while (!next.isEmpty());
@@ -167,14 +160,19 @@ public final class Inbox implements DisposableBean {
     }
 
     /**
-     * Marks a message as replayed and sends it, unless it was changed meanwhile. It is sent before that is committed: a message
-     * that is not sent is neither marked nor forgotten, and a listener that gets the record meanwhile waits for the row.
+     * Marks a message as replayed and sends it. It is sent before that is committed: a message that is not sent is neither
+     * marked nor forgotten, and a listener that gets the record meanwhile waits for the row.
      */
-    private boolean replay(InboxMessage message, boolean forget) {
-        MessageId id = message.entry().id();
+    private void replay(InboxMessage message, boolean forget) {
+        InboxEntry entry = message.entry();
+        MessageId id = entry.id();
         AtomicBoolean sent = new AtomicBoolean();
         try {
-            this.transaction.executeWithoutResult(status -> markAndSend(message, forget, status, sent));
+            this.transaction.executeWithoutResult(status -> {
+                mark(entry, forget);
+                send(message, forget);
+                sent.set(true);
+            });
         } catch (DataAccessException | TransactionException ex) {
             if (!sent.get()) {
                 throw ex;
@@ -185,38 +183,36 @@ public final class Inbox implements DisposableBean {
                             .formatted(forget ? " and forgotten: otherwise it will be dropped as a duplicate" : ""),
                     ex);
         }
-        if (sent.get()) {
-            InboxEntry entry = message.entry();
-            logger.info(
-                    "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
-                    id.value().replaceAll("\\p{Cntrl}", "?"),
-                    id.consumer(),
-                    entry.record(),
-                    entry.status(),
-                    entry.attempts(),
-                    forget ? ", and forgot that it was processed" : "");
-            this.observers.tell(observer -> observer.replayed(id));
-        }
-        return sent.get();
+        logger.info(
+                "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
+                id.value().replaceAll("\\p{Cntrl}", "?"),
+                id.consumer(),
+                entry.record(),
+                entry.status(),
+                entry.attempts(),
+                forget ? ", and forgot that it was processed" : "");
+        this.observers.tell(observer -> observer.replayed(id));
     }
 
-    private void markAndSend(InboxMessage message, boolean forget, TransactionStatus status, AtomicBoolean sent) {
-        InboxEntry entry = message.entry();
+    private void mark(InboxEntry entry, boolean forget) {
         InboxStatus expected = entry.status();
         // First, as listeners claim a message before they write it to the inbox.
         if (forget && this.store.forget(entry.id()) && expected == InboxStatus.PROCESSED) {
             expected = InboxStatus.FORGOTTEN;
         }
-        // Asked when the mark has locked the row: a listener that processes the message from now on writes the row
-        // later.
+        // The second question is asked when the mark has locked the row: a listener that processes the message from now
+        // on writes the row later.
         if (!this.table.markReplayed(entry.id(), expected) || (forget && isProcessed(entry.id()))) {
-            status.setRollbackOnly();
-            return;
+            throw refused(entry.id(), "it has changed in this moment. Look at it again.");
         }
-        RecordCoordinates record = entry.record();
+    }
+
+    private void send(InboxMessage message, boolean forget) {
+        MessageId id = message.entry().id();
+        RecordCoordinates record = message.entry().record();
         try {
             this.producers.send(
-                    this.listeners.connectionOf(entry.id().consumer()),
+                    this.listeners.connectionOf(id.consumer()),
                     new ProducerRecord<>(
                             record.topic(),
                             record.partition(),
@@ -227,16 +223,13 @@ public final class Inbox implements DisposableBean {
             if (ex instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
+            String consequence = forget ? "Nothing was forgotten." : "It can be replayed again.";
             throw failure(
-                    entry.id(),
+                    id,
                     "could not be sent to %s: %s. %s"
-                            .formatted(
-                                    record.topic(),
-                                    Causes.of(ex).deepest(),
-                                    forget ? "Nothing was forgotten." : "It can be replayed again."),
+                            .formatted(record.topic(), Causes.of(ex).deepest(), consequence),
                     ex);
         }
-        sent.set(true);
     }
 
     private boolean isProcessed(MessageId id) {

@@ -7,9 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message in the inbox with its whole record.
  *
- * @param entry the message without these
- * @param key the record's key, exactly as it was received
- * @param headers the record's headers, as they were received
  * @param payload the record's value, as it was received; {@code null} if it had none or if it was left out
  */
 public record InboxMessage(InboxEntry entry, byte @Nullable [] key, List<Header> headers, byte @Nullable [] payload) {

@@ -5,7 +5,6 @@ import java.util.List;
 /**
  * Some of the messages that were asked for.
  *
- * @param entries the messages
  * @param page which page they are, from 0
  * @param last whether there are no more
  */

@@ -4,11 +4,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which messages of the inbox are asked for; {@code null} stands for any. They come in pages, what changed last first.
+ * A query for messages of the inbox; {@code null} stands for any. Pages have the latest change first.
  *
- * @param status what became of them
- * @param consumer whose they are
- * @param type what they are
  * @param since they changed at this time or later
  * @param until they changed before this time
  * @param page which page, from 0, of the first {@value #MAX_REACH} messages: the database counts through all before it

@@ -15,31 +15,31 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 /** Creates the recorders of listeners that have an inbox, and knows the brokers that they read from. */
 public final class InboxRecorderFactory {
 
-    /**
-     * Which messages are kept, and what of them.
-     *
-     * @param forAll whether all listeners have an inbox
-     * @param maxPayload the size in bytes beyond which a payload is left out
-     * @param typeHeaders headers with a message's type; the first one present counts
-     */
-    public record Settings(boolean forAll, int maxPayload, List<String> typeHeaders) {}
-
     private final JdbcProcessedMessageStore store;
-    private final Settings settings;
+    private final boolean forAll;
+    private final int maxPayload;
     private final DeserializerInstrumentation receivedBytes;
     private final BiPredicate<List<Delivered>, Throwable> isOutage;
     private final ObserverNotifier<InboxObserver> observers;
     private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
 
-    /** {@code isOutage} tells whether messages of one attempt failed for an outage, which is not recorded. */
+    /**
+     * Creates no recorder yet.
+     *
+     * @param forAll whether all listeners have an inbox
+     * @param maxPayload the size in bytes beyond which a payload is left out
+     * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
+     */
     public InboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            Settings settings,
+            boolean forAll,
+            int maxPayload,
             DeserializerInstrumentation receivedBytes,
             BiPredicate<List<Delivered>, Throwable> isOutage,
             ObserverNotifier<InboxObserver> observers) {
         this.store = store;
-        this.settings = settings;
+        this.forAll = forAll;
+        this.maxPayload = maxPayload;
         this.receivedBytes = receivedBytes;
         this.isOutage = isOutage;
         this.observers = observers;
@@ -47,7 +47,7 @@ public final class InboxRecorderFactory {
 
     /** Whether listeners have an inbox unless they say otherwise. */
     public boolean forAll() {
-        return this.settings.forAll();
+        return this.forAll;
     }
 
     /** The recorder for a consumer's listeners of a container that has not been started. */
@@ -62,8 +62,7 @@ public final class InboxRecorderFactory {
                         message.coordinates(),
                         message.record(),
                         this.receivedBytes.records(),
-                        this.settings.maxPayload(),
-                        this.settings.typeHeaders(),
+                        this.maxPayload,
                         retries),
                 this.isOutage,
                 this.observers);

@@ -1,8 +1,6 @@
 package dev.idempotency.inbox;
 
-import java.util.Arrays;
 import java.util.Locale;
-import org.springframework.util.StringUtils;
 
 /** The status of a message in the inbox. */
 public enum InboxStatus {
@@ -13,19 +11,14 @@ public enum InboxStatus {
     /** The listener has failed at it and has not processed it since. Its redelivery, if there is one, runs. */
     FAILED,
 
-    /** It was processed, and forgotten on purpose since: when it comes again, it is processed again. */
+    /** It was processed and then forgotten on request: its redelivery is processed. */
     FORGOTTEN,
 
     /** It was sent to its topic again and has not come back yet. */
     REPLAYED;
 
-    /** The status with a name, in whatever case. */
-    public static InboxStatus of(String name) {
-        return Arrays.stream(values())
-                .filter(status -> status.name().equalsIgnoreCase(name))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("There is no status '%s'; there are %s"
-                        .formatted(StringUtils.truncate(name), StringUtils.arrayToDelimitedString(values(), ", "))));
+    static InboxStatus of(String name) {
+        return valueOf(name.toUpperCase(Locale.ROOT));
     }
 
     /** Its name in the table. */

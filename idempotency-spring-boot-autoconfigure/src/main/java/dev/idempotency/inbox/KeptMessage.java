@@ -38,6 +38,9 @@ record KeptMessage(
 
     private static final int MAX_TYPE_LENGTH = 255;
 
+    /** The first one present counts. */
+    private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
+
     /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
     static KeptMessage of(
             MessageId id,
@@ -45,7 +48,6 @@ record KeptMessage(
             ConsumerRecord<?, ?> record,
             ReceivedRecords received,
             int maxPayload,
-            List<String> typeHeaders,
             boolean retries) {
         ConsumerRecord<byte[], byte[]> found = received.find(record);
         Headers headers = (found != null) ? found.headers() : record.headers();
@@ -61,15 +63,15 @@ record KeptMessage(
         return new KeptMessage(
                 id,
                 (leadsElsewhere && !retries) ? RecordCoordinates.of(record) : original,
-                type(headers, typeHeaders, record.value()),
+                type(headers, record.value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
                 value,
                 (found == null) ? UNKNOWN : tooLarge ? TOO_LARGE : null);
     }
 
-    private static @Nullable String type(Headers headers, List<String> names, @Nullable Object value) {
-        for (String name : names) {
+    private static @Nullable String type(Headers headers, @Nullable Object value) {
+        for (String name : TYPE_HEADERS) {
             for (Header header : headers.headers(name)) {
                 if (header.value() != null) {
                     return storable(new String(header.value(), StandardCharsets.UTF_8));

@@ -5,27 +5,19 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.GroupListing;
-import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
-import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 
-/** Asks brokers about topics and groups, on behalf of somebody who waits for the answer. */
+/** Asks brokers about topics, on behalf of somebody who waits for the answer. */
 public final class BrokerQueries implements AutoCloseable {
 
     private static final Duration ANSWER = Duration.ofSeconds(10);
@@ -56,26 +48,6 @@ public final class BrokerQueries implements AutoCloseable {
             }
         });
         return found;
-    }
-
-    /** The groups that have committed offsets of any of the topics, and so see what is sent there. */
-    public Set<String> groupsReading(Collection<String> topics) {
-        Map<String, ListConsumerGroupOffsetsSpec> questions = new HashMap<>();
-        get(this.admin.listGroups(ListGroupsOptions.forConsumerGroups()).all()).stream()
-                .map(GroupListing::groupId)
-                .forEach(group -> questions.put(group, new ListConsumerGroupOffsetsSpec()));
-        Set<String> reading = new TreeSet<>();
-        if (!questions.isEmpty()) {
-            Map<String, Map<TopicPartition, OffsetAndMetadata>> answers =
-                    get(this.admin.listConsumerGroupOffsets(questions).all());
-            answers.forEach((group, offsets) -> {
-                offsets.values().removeIf(Objects::isNull);
-                if (offsets.keySet().stream().map(TopicPartition::topic).anyMatch(topics::contains)) {
-                    reading.add(group);
-                }
-            });
-        }
-        return reading;
     }
 
     private static <T> T get(KafkaFuture<T> answer) {

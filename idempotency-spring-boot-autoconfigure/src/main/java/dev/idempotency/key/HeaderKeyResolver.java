@@ -2,6 +2,9 @@ package dev.idempotency.key;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.MessageIds;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
@@ -15,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The id of a CloudEvent in binary mode ({@code ce_id}) is only unique together with its source, which is put before
  * it, with a blank between the two: a source is a URI and has no blank in it.
  */
-public final class HeaderKeyResolver implements MessageKeyResolver {
+public record HeaderKeyResolver(List<String> headers) implements MessageKeyResolver {
 
     public static final String IDEMPOTENCY_KEY = "idempotency-key";
     public static final String CLOUD_EVENT_ID = "ce_id";
@@ -25,11 +28,13 @@ public final class HeaderKeyResolver implements MessageKeyResolver {
     public static final List<String> DEFAULT_HEADERS = List.of(IDEMPOTENCY_KEY, MessageIds.HEADER, CLOUD_EVENT_ID, ID);
 
     private static final String CLOUD_EVENT_SOURCE = "ce_source";
+    private static final String HEX_PREFIX = "hex:";
 
-    private final List<String> headers;
+    /** Stands for bytes that are not UTF-8. */
+    private static final char REPLACEMENT = '\uFFFD';
 
-    public HeaderKeyResolver(List<String> headers) {
-        this.headers = List.copyOf(headers);
+    public HeaderKeyResolver {
+        headers = List.copyOf(headers);
     }
 
     @Override
@@ -58,8 +63,21 @@ public final class HeaderKeyResolver implements MessageKeyResolver {
         if (header == null || header.value() == null) {
             return null;
         }
-        String text = HeaderDecoder.decode(header.value());
+        String text = decode(header.value());
         return MessageId.isNoKey(text) ? null : text;
+    }
+
+    /**
+     * Header bytes as text: UTF-8 where that is what they are, and {@code hex:…} for all else, such as a binary UUID or a
+     * serialized number. Different bytes never become the same text, and blank ones stay blank.
+     */
+    static String decode(byte[] value) {
+        String text = new String(value, StandardCharsets.UTF_8);
+        boolean plain = text.isBlank() || text.chars().noneMatch(Character::isISOControl);
+        boolean faithful = text.indexOf(REPLACEMENT) < 0 || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value);
+        return (plain && faithful && !text.startsWith(HEX_PREFIX))
+                ? text
+                : HEX_PREFIX + HexFormat.of().formatHex(value);
     }
 
     @Override

@@ -23,18 +23,7 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /** Finds an expression's references to variables, functions, beans and types. A missing one would fail at every message. */
-final class KeyReferences {
-
-    private final Set<String> variables;
-    private final EvaluationContext context;
-    private final BeanFactory beanFactory;
-    private final Set<String> named = new HashSet<>();
-
-    private KeyReferences(Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
-        this.variables = variables;
-        this.context = context;
-        this.beanFactory = beanFactory;
-    }
+record KeyReferences(Set<String> variables, EvaluationContext context, BeanFactory beanFactory, Set<String> named) {
 
     /**
      * Returns the variables that an expression names.
@@ -43,7 +32,7 @@ final class KeyReferences {
      */
     static Set<String> find(
             SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
-        KeyReferences references = new KeyReferences(variables, context, beanFactory);
+        KeyReferences references = new KeyReferences(variables, context, beanFactory, new HashSet<>());
         references.require(expression.getAST(), false);
         return references.named;
     }

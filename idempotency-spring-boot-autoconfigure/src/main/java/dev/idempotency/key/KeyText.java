@@ -50,7 +50,7 @@ public final class KeyText {
                     null);
         }
         if (value instanceof byte[] bytes) {
-            return HeaderDecoder.decode(bytes);
+            return HeaderKeyResolver.decode(bytes);
         }
         return (value instanceof Enum<?> constant) ? constant.name() : value.toString();
     }

@@ -12,26 +12,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
 
-/** Gives the messages of one consumer their identity. */
-public final class MessageIdResolver {
+/**
+ * Gives the messages of one consumer their identity.
+ *
+ * @param consumer whose messages they are
+ * @param source where their keys come from
+ * @param onMissing what becomes of a message without a key
+ */
+public record MessageIdResolver(String consumer, KeySource source, OnMissingKey onMissing) {
 
     /** Reasons may quote the message. */
     private static final int LONGEST_REASON = 500;
-
-    private final String consumer;
-    private final KeySource source;
-    private final OnMissingKey onMissing;
-
-    public MessageIdResolver(String consumer, KeySource source, OnMissingKey onMissing) {
-        this.consumer = consumer;
-        this.source = source;
-        this.onMissing = onMissing;
-    }
-
-    /** Whose messages they are. */
-    public String consumer() {
-        return this.consumer;
-    }
 
     /**
      * Ids under which a message may be stored that somebody names by this text: the key that its producer gave it, in a
@@ -45,7 +36,7 @@ public final class MessageIdResolver {
                     "The message id must not be blank, but is '" + StringUtils.truncate(text) + "'");
         }
         Set<MessageId> ids = new LinkedHashSet<>();
-        ids.add(MessageId.of(consumer, HeaderDecoder.decode(text.getBytes(StandardCharsets.UTF_8))));
+        ids.add(MessageId.of(consumer, HeaderKeyResolver.decode(text.getBytes(StandardCharsets.UTF_8))));
         try {
             ids.add(MessageId.of(consumer, text));
             if (text.length() <= MessageId.MAX_VALUE_LENGTH) {

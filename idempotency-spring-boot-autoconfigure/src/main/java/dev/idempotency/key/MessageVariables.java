@@ -55,7 +55,7 @@ final class MessageVariables extends StandardEvaluationContext {
         Map<String, String> headers = new LinkedHashMap<>();
         for (Header header : this.message.record().headers()) {
             if (header.value() != null) {
-                headers.put(header.key(), HeaderDecoder.decode(header.value()));
+                headers.put(header.key(), HeaderKeyResolver.decode(header.value()));
             }
         }
         return headers;

@@ -3,7 +3,6 @@ package dev.idempotency.listener;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
@@ -48,19 +47,16 @@ public final class ListenerContainerConfigurer {
 
     private final ListenerDefinitionRegistry definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
-    private final ObjectProvider<ListenerInspection> inspection;
     private final ErrorHandlerInstaller failures;
     private final BeanFactory beanFactory;
 
     public ListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller failures,
             BeanFactory beanFactory) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
-        this.inspection = inspection;
         this.failures = failures;
         this.beanFactory = beanFactory;
     }
@@ -84,9 +80,7 @@ public final class ListenerContainerConfigurer {
             ListenerDefinition first = methods.representative();
             this.failures.install(container, first.consumer(), first.observer(), this.retryTopics::getIfAvailable);
         }
-        this.inspection.ifAvailable(checks -> checks.inspect(this.definitions.listeners().stream()
-                .filter(listener -> listener.container() == container)
-                .toList()));
+        this.definitions.inspect(container);
     }
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {

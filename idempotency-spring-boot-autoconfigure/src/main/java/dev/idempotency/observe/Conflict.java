@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message that has the id of another one, and another payload.
  *
- * @param id the id that both have
  * @param coordinates the record of the later one, which was not processed
  * @param original the record of the one that was
  * @param processedAt when that was, by the database's clock; {@code null} if both came together

@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A consumer, as it is known from start-up on.
  *
  * @param name the name under which its messages are recorded
- * @param listener class and method
  * @param topics its topics, or its topic pattern
- * @param groupId the consumer group
  * @param keySource where its keys come from
  * @param retention how long its processed messages are remembered
  * @param strategy how its messages are recognised
@@ -28,16 +26,5 @@ public record ConsumerDescription(
 
     public ConsumerDescription {
         topics = List.copyOf(topics);
-    }
-
-    /** One whose messages are recognised by their ids. */
-    public ConsumerDescription(
-            String name,
-            String listener,
-            Collection<String> topics,
-            @Nullable String groupId,
-            String keySource,
-            Duration retention) {
-        this(name, listener, topics, groupId, keySource, retention, Strategy.MESSAGE_ID);
     }
 }

@@ -10,11 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message that had been processed before, and was dropped.
  *
- * @param id the message
- * @param coordinates the record that was dropped
- * @param kind whose doing it is
  * @param processedAt when the original was processed, by the database's clock; {@code null} if it is no longer known
- * @param age how long ago that was; {@code null} if it is no longer known
  */
 public record Duplicate(
         MessageId id,

@@ -12,10 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id the message: its entity and version
  * @param coordinates the record that was dropped
- * @param version its version
  * @param newest the newest version before it
  * @param processedAt when that one was processed, by the database's clock; {@code null} if it came with the same batch
- * @param age how long ago that was; {@code null} if it came with the same batch
  */
 public record Stale(
         MessageId id,

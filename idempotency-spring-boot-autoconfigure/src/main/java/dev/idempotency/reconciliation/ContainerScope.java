@@ -5,10 +5,9 @@ import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.LongFunction;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -53,26 +52,24 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
                 .toList();
     }
 
-    /** The records that the group has committed, by partition; without partitions of which it has committed nothing. */
+    /** The records that the group has committed, by partition. */
     Map<TopicPartition, Range> committed(PartitionReader reader) {
-        List<TopicPartition> partitions = partitions(reader);
-        Map<TopicPartition, Range> contents = reader.contents(partitions);
-        Map<TopicPartition, Range> ranges = new HashMap<>();
-        reader.committed(partitions)
-                .forEach((partition, offset) -> ranges.put(
-                        partition,
-                        Objects.requireNonNull(contents.get(partition)).intersect(new Range(0, offset.offset()))));
-        return ranges;
+        return ranges(reader, next -> new Range(0, next));
     }
 
     /** The records that the group has not committed yet, by partition. */
     Map<TopicPartition, Range> uncommitted(PartitionReader reader) {
+        return ranges(reader, next -> new Range(next, Long.MAX_VALUE));
+    }
+
+    /** The parts of partitions that a range has, which depends on the next offset of the group. */
+    private Map<TopicPartition, Range> ranges(PartitionReader reader, LongFunction<Range> range) {
         List<TopicPartition> partitions = partitions(reader);
         Map<TopicPartition, OffsetAndMetadata> committed = reader.committed(partitions);
         Map<TopicPartition, Range> ranges = reader.contents(partitions);
         ranges.replaceAll((partition, contents) -> {
-            OffsetAndMetadata offset = committed.get(partition);
-            return contents.intersect(new Range((offset != null) ? offset.offset() : 0, Long.MAX_VALUE));
+            OffsetAndMetadata next = committed.get(partition);
+            return contents.intersect(range.apply((next != null) ? next.offset() : 0));
         });
         return ranges;
     }

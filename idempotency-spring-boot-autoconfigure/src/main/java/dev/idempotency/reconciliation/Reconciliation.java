@@ -81,7 +81,7 @@ public final class Reconciliation implements DisposableBean {
      * Starts a reconciliation: one at a time per consumer.
      *
      * @return how it stands at its beginning
-     * @throws ReconciliationException if there is no such consumer, its listeners have no group, or another one is under way
+     * @throws ReconciliationException if there is no such consumer, it cannot be reconciled, or another one is under way
      */
     public ReconciliationReport start(ReconciliationRequest request) {
         String consumer = request.consumer();
@@ -94,17 +94,19 @@ public final class Reconciliation implements DisposableBean {
                             .formatted(consumer, consumers()),
                     null);
         }
-        boolean intercepted = own.stream().map(ProtectedListener::container).anyMatch(ContainerFacts::hasInterceptor);
+        if (request.replayFrom() != null
+                && own.stream().map(ProtectedListener::container).anyMatch(ContainerFacts::hasInterceptor)) {
+            throw new ReconciliationException(
+                    "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
+                            .formatted(consumer),
+                    null);
+        }
         Duration retention = own.stream()
                 .map(listener -> listener.consumer().retention())
                 .max(Duration::compareTo)
                 .orElseThrow();
         ReconciliationRun run = new ReconciliationRun(
-                intercepted ? ReconciliationRequest.of(consumer, request.since()) : request,
-                intercepted
-                        ? "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Send again what you know to be lost."
-                                .formatted(consumer)
-                        : null,
+                request,
                 scopes(own, false),
                 scopes(own, true),
                 Instant.now().minusSeconds((long) (retention.toSeconds() * REMEMBERED_FOR_SURE)),
@@ -112,7 +114,7 @@ public final class Reconciliation implements DisposableBean {
                 this.inbox.get(),
                 this.deadLetters,
                 this.producers);
-        ReconciliationReport started = this.jobs.start(consumer, run::report, control -> {
+        ReconciliationReport started = this.jobs.start(consumer, run::progress, control -> {
             ReconciliationReport report = run.run(control);
             this.observers.tell(observer -> observer.reconciled(report));
             return report;
@@ -126,7 +128,7 @@ public final class Reconciliation implements DisposableBean {
         return started;
     }
 
-    /** Those of retry topics, or the others. */
+    /** The consumer's containers of retry topics, or all others. */
     private List<ContainerScope> scopes(List<ProtectedListener> own, boolean ofRetries) {
         String consumer = own.get(0).consumer().name();
         return own.stream()
@@ -145,7 +147,7 @@ public final class Reconciliation implements DisposableBean {
                 .toList();
     }
 
-    /** Why the records of a container cannot be compared with what is remembered, or {@code null} if they can. */
+    /** The reason why a container cannot be reconciled, or {@code null}. */
     private @Nullable String refusal(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         if (container.getGroupId() == null) {
             return "it has a listener without a group, so that there are no offsets to hold its topics against";

@@ -9,28 +9,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * The progress or result of a reconciliation. Its parts are the properties of a flat JSON object.
  *
- * @param id its id
- * @param consumer whose records it looks at
  * @param since how far it looks back
  * @param replayFrom it sends again missing records that are not older than this; {@code null} if it sends none
- * @param state its state
- * @param startedAt when it began, by the clock of this instance
- * @param took how long it has taken
- * @param records how many offsets there are to look at; holes, as compaction and transactions leave them, are among them
+ * @param records how many records there are to look at, about: holes, as compaction and transactions leave them, are among them
  * @param share the share of them that has been looked at, up to 1
  * @param read how many records were read
- * @param recordsPerSecond how many were read per second
  * @param fates how many of those had which fate; the sum is what was read
  * @param judgedFrom by partition, the first offset from which a record that is not found counts as missing: where the
  *     consumer's knowledge begins; {@code null} where it remembers no record of the partition
  * @param missing the first thousand that are missing
- * @param replayed how many of those that are missing were sent again
- * @param refused how many could not be, each for a reason of its own
- * @param replayRefusal why nothing is sent again, whether or not that was asked for; {@code null} if it can be
+ * @param refused how many the broker or the producer refused
  * @param failure why it ended early, or why the first that was refused was; {@code null} otherwise
  */
 public record ReconciliationReport(
-        String id,
         String consumer,
         Duration since,
         @Nullable Instant replayFrom,
@@ -40,13 +31,11 @@ public record ReconciliationReport(
         long records,
         double share,
         long read,
-        long recordsPerSecond,
         Map<RecordFate, Long> fates,
         Map<String, @Nullable Long> judgedFrom,
         List<MissingMessage> missing,
         long replayed,
         long refused,
-        @Nullable String replayRefusal,
         @Nullable String failure) {
 
     /** The state of a reconciliation. */

@@ -28,11 +28,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -54,10 +52,7 @@ final class ReconciliationRun {
 
     private record Candidate(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
 
-    private record Seen(BrokerConnection brokers, String group, TopicPartition partition) {}
-
     private final ReconciliationRequest request;
-    private final @Nullable String replayRefusal;
     private final List<ContainerScope> scopes;
     private final List<ContainerScope> retries;
     private final Instant remembered;
@@ -67,38 +62,33 @@ final class ReconciliationRun {
     private final RawRecordProducers producers;
 
     /** Partitions that were looked at: several containers may share them. */
-    private final Set<Seen> seen = new HashSet<>();
+    private final Set<List<?>> seen = new HashSet<>();
 
-    /** The first offsets that must be remembered, by partition, of the container that is being looked at. */
-    private final Map<TopicPartition, Long> judgedFrom = new HashMap<>();
+    /** The first offsets that must be remembered, by partition; {@code null} where nothing is. */
+    private final Map<String, @Nullable Long> judgedFrom = new TreeMap<>();
 
     private OriginalRecords retrying = new OriginalRecords();
     private @Nullable OriginalRecords dead;
 
-    private final String id = UUID.randomUUID().toString();
     private final Instant startedAt = Instant.now();
-    private final long start = System.nanoTime();
     private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
-    private final Map<String, @Nullable Long> reportedFrom = new TreeMap<>();
     private final List<MissingMessage> missing = new ArrayList<>();
     private @Nullable String firstRefusal;
     private long records;
-    private long done;
     private long read;
     private long replayed;
     private long refused;
+    private volatile ReconciliationReport progress;
 
     /**
      * Looks at nothing yet.
      *
-     * @param replayRefusal why nothing is sent again, if so
-     * @param scopes the consumer's containers, without those of retry topics
+     * @param scopes the consumer's containers except for retry topics
      * @param retries the containers of its retry topics
      * @param remembered older records may have been forgotten
      */
     ReconciliationRun(
             ReconciliationRequest request,
-            @Nullable String replayRefusal,
             List<ContainerScope> scopes,
             List<ContainerScope> retries,
             Instant remembered,
@@ -107,7 +97,6 @@ final class ReconciliationRun {
             DeadLetters deadLetters,
             RawRecordProducers producers) {
         this.request = request;
-        this.replayRefusal = replayRefusal;
         this.scopes = scopes;
         this.retries = retries;
         this.remembered = remembered;
@@ -118,6 +107,7 @@ final class ReconciliationRun {
         for (RecordFate fate : RecordFate.values()) {
             this.fates.put(fate, 0L);
         }
+        this.progress = report(State.RUNNING, null);
     }
 
     /** Looks at all records, and reports how that ended. */
@@ -128,7 +118,7 @@ final class ReconciliationRun {
             this.scopes.forEach(scope -> reconcile(scope, control));
             report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
-            // Errors of deserializers and filters, too: it must not seem to run for ever.
+            // Also errors of deserializers and filters: otherwise the report would stay RUNNING.
             logger.warn("The reconciliation of consumer '{}' failed", consumer, ex);
             boolean explained = ex instanceof ReconciliationException && ex.getCause() == null;
             report = report(
@@ -165,45 +155,38 @@ final class ReconciliationRun {
                                 topic, name -> Optional.ofNullable(queries.topicId(name)))
                         .orElse(null))) {
             Map<TopicPartition, Range> committed = scope.committed(reader);
-            committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
+            committed.keySet().removeIf(partition -> !this.seen.add(List.of(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
             judge(reader.since(this.remembered, committed));
             // To be read after it is known what the group has committed.
             this.dead = null;
-            expect(wanted.values().stream().mapToLong(Range::length).sum());
-            Map<TopicPartition, Long> next = new HashMap<>();
-            wanted.forEach((partition, range) -> next.put(partition, range.from()));
+            this.records += wanted.values().stream().mapToLong(Range::length).sum();
+            this.progress = report(State.RUNNING, null);
             reader.read(wanted, control::isCancelled, polled -> {
                 control.pace(polled.size());
                 if (!control.isCancelled()) {
                     reconcile(identifier, polled, brokers, control);
-                    polled.forEach(record -> pass(next, partitionOf(record), record.offset() + 1));
+                    this.progress = report(State.RUNNING, null);
                 }
             });
-            if (!control.isCancelled()) {
-                wanted.forEach((partition, range) -> pass(next, partition, range.to()));
-            }
         }
     }
 
     /** Records before the first remembered one may have been processed without the library, or under another name. */
-    private synchronized void judge(Map<TopicPartition, Range> remembered) {
+    private void judge(Map<TopicPartition, Range> remembered) {
         Map<TopicPartition, Long> first = new HashMap<>();
         this.store
                 .firstRecords(this.request.consumer())
                 .forEach(record -> first.put(new TopicPartition(record.topic(), record.partition()), record.offset()));
-        this.judgedFrom.clear();
         remembered.forEach((partition, range) -> {
             Long from = first.get(partition);
-            if (from != null) {
-                this.judgedFrom.put(partition, Math.max(from, range.from()));
-            }
-            this.reportedFrom.put(partition.toString(), this.judgedFrom.get(partition));
+            this.judgedFrom.put(partition.toString(), (from != null) ? Math.max(from, range.from()) : null);
         });
     }
 
-    private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
-        return new TopicPartition(record.topic(), record.partition());
+    private boolean isJudged(ConsumerRecord<?, ?> record) {
+        Long from = this.judgedFrom.get(new TopicPartition(record.topic(), record.partition()).toString());
+        return from != null && record.offset() >= from;
     }
 
     private void reconcile(
@@ -233,7 +216,7 @@ final class ReconciliationRun {
             // Perhaps before all retry and dead-letter topics were read.
             return;
         }
-        // Asked once more, as they may have been processed while the other topics were read.
+        // They may have been processed while the other topics were read.
         open = withoutProcessed(open);
         Map<MessageId, InboxStatus> known = (this.inbox == null) ? Map.of() : this.inbox.statuses(idsOf(open));
         for (Candidate candidate : open) {
@@ -241,11 +224,14 @@ final class ReconciliationRun {
             InboxStatus status = known.get(candidate.id());
             if (status != null) {
                 found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
-            } else if (record.offset() < this.judgedFrom.getOrDefault(partitionOf(record), Long.MAX_VALUE)) {
+            } else if (!isJudged(record)) {
                 found(RecordFate.NOT_JUDGED);
             } else {
-                miss(new MissingMessage(
-                        RecordCoordinates.of(record), candidate.id().value()));
+                found(RecordFate.MISSING);
+                if (this.missing.size() < MISSING_SHOWN) {
+                    this.missing.add(new MissingMessage(
+                            RecordCoordinates.of(record), candidate.id().value()));
+                }
                 replay(record, brokers);
             }
         }
@@ -255,13 +241,9 @@ final class ReconciliationRun {
         if (identification.kind() == RecordIdentification.Kind.FILTERED) {
             return RecordFate.FILTERED;
         }
+        boolean unreadable = identification.kind() == RecordIdentification.Kind.UNREADABLE;
         RecordFate elsewhere = findElsewhere(record, control);
-        if (elsewhere != null) {
-            return elsewhere;
-        }
-        return (identification.kind() == RecordIdentification.Kind.UNREADABLE)
-                ? RecordFate.UNREADABLE
-                : RecordFate.WITHOUT_KEY;
+        return (elsewhere != null) ? elsewhere : unreadable ? RecordFate.UNREADABLE : RecordFate.WITHOUT_KEY;
     }
 
     /**
@@ -338,68 +320,41 @@ final class ReconciliationRun {
             if (!RawRecordProducers.isRefusal(ex)) {
                 throw new ReconciliationException(failure, ex);
             }
-            refuse(failure);
+            this.refused++;
+            this.firstRefusal = (this.firstRefusal != null) ? this.firstRefusal : failure;
             return;
         }
         logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
-        synchronized (this) {
-            this.replayed++;
-        }
+        this.replayed++;
     }
 
-    private synchronized void expect(long more) {
-        this.records += more;
-    }
-
-    private synchronized void pass(Map<TopicPartition, Long> next, TopicPartition partition, long to) {
-        this.done += to - Objects.requireNonNull(next.put(partition, to));
-    }
-
-    private synchronized void found(RecordFate fate) {
+    private void found(RecordFate fate) {
         this.read++;
         this.fates.merge(fate, 1L, Long::sum);
     }
 
-    private synchronized void miss(MissingMessage message) {
-        found(RecordFate.MISSING);
-        if (this.missing.size() < MISSING_SHOWN) {
-            this.missing.add(message);
-        }
+    /** How far it has come; for any thread. */
+    ReconciliationReport progress() {
+        return this.progress;
     }
 
-    private synchronized void refuse(String why) {
-        this.refused++;
-        if (this.firstRefusal == null) {
-            this.firstRefusal = why;
-        }
-    }
-
-    /** How far it has come. */
-    ReconciliationReport report() {
-        return report(State.RUNNING, null);
-    }
-
-    private synchronized ReconciliationReport report(State state, @Nullable String failure) {
-        Duration time = Duration.ofNanos(System.nanoTime() - this.start);
-        double unknown = (state == State.RUNNING) ? 0 : 1;
+    private ReconciliationReport report(State state, @Nullable String failure) {
+        double share = (this.records > 0) ? Math.min(1, (double) this.read / this.records) : 0;
         return new ReconciliationReport(
-                this.id,
                 this.request.consumer(),
                 this.request.since(),
                 this.request.replayFrom(),
                 state,
                 this.startedAt,
-                time,
+                Duration.between(this.startedAt, Instant.now()),
                 this.records,
-                (this.records > 0) ? Math.min(1, (double) this.done / this.records) : unknown,
+                (state == State.COMPLETED) ? 1 : share,
                 this.read,
-                Math.round(this.read * 1e9 / Math.max(1, time.toNanos())),
                 new EnumMap<>(this.fates),
-                new TreeMap<>(this.reportedFrom),
+                new TreeMap<>(this.judgedFrom),
                 List.copyOf(this.missing),
                 this.replayed,
                 this.refused,
-                this.replayRefusal,
                 (failure != null) ? failure : this.firstRefusal);
     }
 }

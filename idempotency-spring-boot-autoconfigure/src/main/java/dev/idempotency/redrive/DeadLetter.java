@@ -8,14 +8,11 @@ import org.jspecify.annotations.Nullable;
  * A dead letter without its key, headers and payload.
  *
  * @param record where it stands in the dead-letter topic
- * @param status its status
  * @param original where it stood first; {@code null} if its headers do not lead back to a topic that the consumer reads
  * @param group the consumer group that gave it up, if that is known
  * @param exception the class of the exception that it failed with, or of its cause, as its headers say
  * @param message the text of that exception, which may quote the payload
- * @param at when it was published as a dead letter
  * @param redrives how often it had been sent back before
- * @param payloadSize size of its value in bytes; {@code null} for a tombstone
  */
 public record DeadLetter(
         RecordCoordinates record,

@@ -4,9 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.DeadLetterPublisher;
 import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -18,8 +16,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
 
 /**
- * Reads and writes the headers of dead letters. They may say anything, as whoever may write to a topic may write them: what
- * cannot be read is not there, and texts are cut off.
+ * Reads and writes the headers of dead letters. Anybody who may write to the topic may write
+ * them: unreadable values are ignored, and long texts are cut off.
  */
 final class DeadLetterHeaders {
 
@@ -27,7 +25,6 @@ final class DeadLetterHeaders {
     static final String REDRIVES = "idempotency-redrives";
 
     private static final int LONGEST_TEXT = 500;
-    private static final int MOST_REDRIVES = 1_000_000;
 
     private static final Set<String> OF_FAILURES = Set.of(
             REDRIVES,
@@ -78,48 +75,10 @@ final class DeadLetterHeaders {
     static int redrives(Headers headers) {
         String text = last(headers, REDRIVES);
         try {
-            return (text != null) ? Math.max(0, Math.min(Integer.parseInt(text), MOST_REDRIVES)) : 0;
+            return (text != null) ? Math.max(0, Integer.parseInt(text)) : 0;
         } catch (NumberFormatException ex) {
             return 0;
         }
-    }
-
-    /** Where a dead letter stood first among the consumer's own topics, or {@code null} if it leads elsewhere. */
-    static @Nullable RecordCoordinates original(Source source, Headers headers) {
-        List<RecordCoordinates> found = new ArrayList<>();
-        addCoordinates(
-                found,
-                values(headers, KafkaHeaders.ORIGINAL_TOPIC),
-                values(headers, KafkaHeaders.ORIGINAL_PARTITION),
-                values(headers, KafkaHeaders.ORIGINAL_OFFSET));
-        addCoordinates(
-                found,
-                values(headers, KafkaHeaders.DLT_ORIGINAL_TOPIC),
-                values(headers, KafkaHeaders.DLT_ORIGINAL_PARTITION),
-                values(headers, KafkaHeaders.DLT_ORIGINAL_OFFSET));
-        return found.stream()
-                .filter(coordinates ->
-                        coordinates.partition() >= 0 && source.topics().contains(coordinates.topic()))
-                .findFirst()
-                .orElse(null);
-    }
-
-    private static void addCoordinates(
-            List<RecordCoordinates> found, List<byte[]> topics, List<byte[]> partitions, List<byte[]> offsets) {
-        for (int i = 0; i < Math.min(topics.size(), Math.min(partitions.size(), offsets.size())); i++) {
-            if (partitions.get(i).length == Integer.BYTES && offsets.get(i).length == Long.BYTES) {
-                found.add(new RecordCoordinates(
-                        new String(topics.get(i), StandardCharsets.UTF_8),
-                        ByteBuffer.wrap(partitions.get(i)).getInt(),
-                        ByteBuffer.wrap(offsets.get(i)).getLong()));
-            }
-        }
-    }
-
-    private static List<byte[]> values(Headers headers, String name) {
-        List<byte[]> values = new ArrayList<>();
-        headers.headers(name).forEach(header -> values.add((header.value() != null) ? header.value() : new byte[0]));
-        return values;
     }
 
     /** The headers with which a dead letter goes back: its own, the way to its original, and how often it went. */

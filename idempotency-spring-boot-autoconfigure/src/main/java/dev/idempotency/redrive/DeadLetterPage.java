@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Some dead letters of a consumer, by topic and partition, the oldest of each first.
  *
- * @param letters the dead letters
  * @param topics the dead-letter topics of the consumer that exist
  * @param next what to continue after; {@code null} at the end
  */

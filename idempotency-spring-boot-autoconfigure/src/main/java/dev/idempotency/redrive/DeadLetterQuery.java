@@ -6,11 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A query for dead letters.
  *
- * @param consumer whose
- * @param status of which status; {@code null} for all
  * @param exception with which exception, see {@link ExceptionPattern}; {@code null} for all
  * @param after the one to continue after, as the page before says; {@code null} to begin
- * @param size how many at most
  */
 public record DeadLetterQuery(
         String consumer,

@@ -9,8 +9,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,8 +20,8 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
- * Finds the dead-letter topics of consumers: those that the provided error handler publishes to, and those of retry topics,
- * whose containers are known to Spring Kafka.
+ * Finds the dead-letter topics of consumers: topics of the provided error handler, and topics of the
+ * containers that Spring Kafka has for retry topics.
  */
 public final class DeadLetterSourceResolver {
 
@@ -31,21 +31,19 @@ public final class DeadLetterSourceResolver {
      * @param groups its consumer groups
      * @param listener where it reads from
      * @param topics its own topics, without those of its retries
-     * @param deadLetterTopics topics that may exist, and the brokers that they are on
+     * @param deadLetterTopics topics that may exist
+     * @param deadLetterBrokers the brokers that they are on
      */
     record Source(
             ConsumerDescription description,
             Set<String> groups,
             BrokerConnection listener,
             Set<String> topics,
-            SortedMap<String, BrokerConnection> deadLetterTopics) {
+            SortedSet<String> deadLetterTopics,
+            BrokerConnection deadLetterBrokers) {
 
         String consumer() {
             return this.description.name();
-        }
-
-        BrokerConnection brokersOf(String deadLetterTopic) {
-            return Objects.requireNonNull(this.deadLetterTopics.get(deadLetterTopic));
         }
 
         /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */
@@ -102,9 +100,8 @@ public final class DeadLetterSourceResolver {
         BrokerConnection listener = BrokerConnection.of(main.get(0));
         Set<String> topics =
                 main.stream().flatMap(container -> topicsOf(container).stream()).collect(Collectors.toSet());
-        TreeMap<String, BrokerConnection> deadLetters = new TreeMap<>();
-        BrokerConnection published = deadLetterBrokers(listener);
-        topics.forEach(topic -> deadLetters.put(topic + this.suffix, published));
+        SortedSet<String> deadLetters = new TreeSet<>();
+        topics.forEach(topic -> deadLetters.add(topic + this.suffix));
         Set<String> ids =
                 main.stream().map(MessageListenerContainer::getListenerId).collect(Collectors.toSet());
         for (MessageListenerContainer container : this.containers.get()) {
@@ -112,18 +109,17 @@ public final class DeadLetterSourceResolver {
                     && deadLetter.getMainListenerId() != null
                     && ids.contains(deadLetter.getMainListenerId())
                     && !ownContainers.contains(deadLetter)) {
-                ContainerFacts.topicsOf(deadLetter)
-                        .forEach(topic -> deadLetters.put(topic, BrokerConnection.of(deadLetter)));
+                deadLetters.addAll(ContainerFacts.topicsOf(deadLetter));
             }
         }
         Set<String> groups = main.stream()
                 .map(MessageListenerContainer::getGroupId)
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
-        return new Source(own.get(0).consumer(), groups, listener, topics, deadLetters);
+        return new Source(own.get(0).consumer(), groups, listener, topics, deadLetters, deadLetterBrokers(listener));
     }
 
-    /** The provided error handler publishes to where the application's producers send to. */
+    /** Dead letters are published to where the application's producers send to. */
     private BrokerConnection deadLetterBrokers(BrokerConnection listener) {
         ProducerFactory<?, ?> factory = this.producerFactory.get();
         BrokerConnection producers = (factory != null) ? BrokerConnection.of(factory) : listener;

@@ -1,8 +1,6 @@
 package dev.idempotency.redrive;
 
-import java.util.Arrays;
 import java.util.Locale;
-import org.springframework.util.StringUtils;
 
 /** The status of a dead letter. */
 public enum DeadLetterStatus {
@@ -21,15 +19,6 @@ public enum DeadLetterStatus {
 
     /** Its headers do not lead back to a topic that its consumer reads: it stays. */
     ASTRAY;
-
-    /** The status of that name. */
-    public static DeadLetterStatus of(String name) {
-        return Arrays.stream(values())
-                .filter(status -> status.toString().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("There is no status '%s'; there are %s"
-                        .formatted(StringUtils.truncate(name), Arrays.toString(values()))));
-    }
 
     @Override
     public String toString() {

@@ -4,7 +4,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
 import dev.idempotency.Strategy;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
@@ -27,6 +26,8 @@ import org.springframework.beans.factory.DisposableBean;
  * the ordinary path: it is processed once, however often it is sent. All groups that read the topic see it. A header counts
  * the rounds, and after some it stays. Up to where all were sent back is remembered by the brokers, as the offsets of a group
  * without members: {@code <consumer group>.redrive.<consumer>}.
+ *
+ * <p>All methods throw {@link RedriveException} if there is no such consumer, or the brokers do not answer.
  */
 public final class DeadLetters implements DisposableBean {
 
@@ -55,20 +56,12 @@ public final class DeadLetters implements DisposableBean {
         return new TreeSet<>(this.sources.consumers());
     }
 
-    /**
-     * Some of the dead letters that fit the query.
-     *
-     * @throws RedriveException if there is no such consumer, or the brokers do not answer
-     */
+    /** Some of the dead letters that fit the query. */
     public DeadLetterPage find(DeadLetterQuery query) {
         return read(source(query.consumer()), reader -> reader.find(query));
     }
 
-    /**
-     * One dead letter of a consumer with its whole record, or {@code null} if there is none there.
-     *
-     * @throws RedriveException if there is no such consumer, or the brokers do not answer
-     */
+    /** One dead letter of a consumer with its whole record, or {@code null} if there is none there. */
     public @Nullable DeadLetterMessage find(String consumer, RecordCoordinates record) {
         return read(source(consumer), reader -> {
             ConsumerRecord<byte[], byte[]> found = reader.find(record);
@@ -86,7 +79,6 @@ public final class DeadLetters implements DisposableBean {
      * The original records of a consumer's dead letters since a time.
      *
      * @param stopped asked now and then: whether to look no further
-     * @throws RedriveException if there is no such consumer, or the brokers do not answer
      */
     public OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
         return read(source(consumer), reader -> reader.originalsSince(since, stopped));
@@ -97,8 +89,7 @@ public final class DeadLetters implements DisposableBean {
      * when the brokers have it.
      *
      * @return what became of it; {@code null} if there is no such dead letter
-     * @throws RedriveException if there is no such consumer, another redrive of it is under way, or the brokers do not
-     *     answer
+     * @throws RedriveException also if another redrive of the consumer is under way
      */
     public @Nullable RedriveReport redrive(String consumer, RecordCoordinates record) {
         Source source = source(consumer);
@@ -111,8 +102,7 @@ public final class DeadLetters implements DisposableBean {
                 return null;
             }
             DeadLetter letter = Objects.requireNonNull(reader.letterOf(found));
-            return new Redrive(source, letter.record().toString(), groupsSeeing(source, letter), this.producers)
-                    .sendOne(letter, found);
+            return new Redrive(source, letter.record().toString(), this.producers).sendOne(letter, found);
         });
     }
 
@@ -120,8 +110,7 @@ public final class DeadLetters implements DisposableBean {
      * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
      * than its retention and have not been sent back.
      *
-     * @throws RedriveException if there is no such consumer, it does not recognise what is sent twice, or another redrive of
-     *     it is under way
+     * @throws RedriveException also if the consumer does not recognise what is sent twice, or another redrive is under way
      */
     public RedriveReport redriveAll(String consumer) {
         return start(consumer, "all", letter -> true);
@@ -140,9 +129,9 @@ public final class DeadLetters implements DisposableBean {
                             .formatted(consumer),
                     null);
         }
-        Redrive redrive = new Redrive(source, selection, groupsSeeing(source, null), this.producers);
-        RedriveReport started =
-                this.jobs.start(consumer, redrive::report, control -> redrive.run(selected, this.maxRedrives, control));
+        Redrive redrive = new Redrive(source, selection, this.producers);
+        RedriveReport started = this.jobs.start(
+                consumer, redrive::progress, control -> redrive.run(selected, this.maxRedrives, control));
         if (started == null) {
             throw underWay(consumer);
         }
@@ -191,19 +180,8 @@ public final class DeadLetters implements DisposableBean {
         } catch (KafkaException ex) {
             throw new RedriveException(
                     "The dead letters of consumer '%s' in %s cannot be read: %s. See that the brokers can be reached with the listener's settings, and that the application may read these topics, and commit offsets as group '%s'."
-                            .formatted(
-                                    source.consumer(), source.deadLetterTopics().keySet(), ex, source.redriveGroup()),
+                            .formatted(source.consumer(), source.deadLetterTopics(), ex, source.redriveGroup()),
                     ex);
-        }
-    }
-
-    /** The groups that read a dead letter's topic, or all of the consumer's; {@code null} if the brokers do not say. */
-    private static @Nullable Set<String> groupsSeeing(Source source, @Nullable DeadLetter letter) {
-        try (BrokerQueries queries = new BrokerQueries(source.listener(), "dead-letters")) {
-            RecordCoordinates original = (letter != null) ? letter.original() : null;
-            return queries.groupsReading((original != null) ? Set.of(original.topic()) : source.topics());
-        } catch (KafkaException ex) {
-            return null;
         }
     }
 

@@ -12,11 +12,10 @@ import dev.idempotency.redrive.RedriveReport.State;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -40,7 +39,6 @@ final class Redrive {
 
     private final Source source;
     private final String selection;
-    private final @Nullable Set<String> groups;
     private final RawRecordProducers producers;
     private final Instant startedAt = Instant.now();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -49,21 +47,21 @@ final class Redrive {
     private long read;
     private long sent;
     private long refused;
+    private volatile RedriveReport progress;
 
-    Redrive(Source source, String selection, @Nullable Set<String> groups, RawRecordProducers producers) {
+    Redrive(Source source, String selection, RawRecordProducers producers) {
         this.source = source;
         this.selection = selection;
-        this.groups = groups;
         this.producers = producers;
+        this.progress = report(State.RUNNING, null);
     }
 
     /** Sends back all pending ones that are selected, and reports how that ended. */
     RedriveReport run(Predicate<DeadLetter> selected, int maxRedrives, JobControl control) {
         RedriveReport report;
         try (DeadLetterReader reader = new DeadLetterReader(this.source, maxRedrives)) {
-            Map<TopicPartition, Range> ranges = new LinkedHashMap<>();
-            reader.contents().keySet().forEach(partition -> ranges.put(partition, reader.rest(partition)));
-            expect(ranges.values().stream().mapToLong(Range::length).sum());
+            Map<TopicPartition, Range> ranges = reader.rest();
+            this.records = ranges.values().stream().mapToLong(Range::length).sum();
             ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
             report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
@@ -73,7 +71,7 @@ final class Redrive {
                     "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
                             .formatted(
                                     this.source.consumer(),
-                                    this.source.deadLetterTopics().keySet(),
+                                    this.source.deadLetterTopics(),
                                     Causes.of(ex).deepest()));
         }
         logger.info("The redrive of dead letters of consumer '{}' has ended: {}", report.consumer(), report);
@@ -86,31 +84,21 @@ final class Redrive {
             Range range,
             Predicate<DeadLetter> selected,
             JobControl control) {
-        long[] next = {range.from()};
-        long[] done = {range.from()};
+        AtomicBoolean left = new AtomicBoolean();
         reader.read(partition, range, control::isCancelled, polled -> {
+            long done = range.from();
             for (ConsumerRecord<byte[], byte[]> record : polled) {
-                boolean settled = !control.isCancelled() && isDone(reader.letterOf(record), record, selected, control);
-                if (control.isCancelled() && !settled) {
+                boolean settled = isDone(reader.letterOf(record), record, selected, control);
+                if (!settled && control.isCancelled()) {
                     break;
                 }
-                pass(next, done, record.offset() + 1, settled);
+                left.compareAndSet(false, !settled);
+                done = left.get() ? done : record.offset() + 1;
+                this.read++;
+                this.progress = report(State.RUNNING, null);
             }
-            reader.commit(partition, done[0]);
+            reader.commit(partition, done);
         });
-        if (!control.isCancelled()) {
-            pass(next, done, range.to(), true);
-            reader.commit(partition, done[0]);
-        }
-    }
-
-    /** Moves on to an offset; everything before it is done only if nothing was left. */
-    private synchronized void pass(long[] next, long[] done, long to, boolean settled) {
-        if (settled && done[0] == next[0]) {
-            done[0] = to;
-        }
-        this.read += to - next[0];
-        next[0] = to;
     }
 
     /** Sends a dead letter back if it is selected and pending; returns whether it need not be looked at again. */
@@ -125,7 +113,7 @@ final class Redrive {
         boolean wanted = selected.test(letter);
         if (letter.status() != DeadLetterStatus.PENDING) {
             if (wanted) {
-                stay(letter.status());
+                this.staying.merge(letter.status(), 1L, Long::sum);
             }
             return true;
         }
@@ -135,23 +123,15 @@ final class Redrive {
         return wanted && !control.isCancelled() && send(letter, record);
     }
 
-    private synchronized void expect(long more) {
-        this.records += more;
-    }
-
-    private synchronized void stay(DeadLetterStatus status) {
-        this.staying.merge(status, 1L, Long::sum);
-    }
-
     /** Sends one dead letter back, even if it is expired or was sent before. */
     RedriveReport sendOne(DeadLetter letter, ConsumerRecord<byte[], byte[]> record) {
-        expect(1);
+        this.records = 1;
+        this.read = 1;
         if (letter.status() == DeadLetterStatus.ASTRAY || letter.status() == DeadLetterStatus.PARKED) {
-            stay(letter.status());
+            this.staying.put(letter.status(), 1L);
         } else {
             send(letter, record);
         }
-        this.read = 1;
         return report(State.COMPLETED, null);
     }
 
@@ -178,7 +158,10 @@ final class Redrive {
                                 .formatted(letter.record(), this.source.consumer(), original.topic(), cause),
                         ex);
             }
-            refuse(new Refusal(letter.record(), String.valueOf(cause)));
+            this.refused++;
+            if (this.refusals.size() < REFUSALS_SHOWN) {
+                this.refusals.add(new Refusal(letter.record(), String.valueOf(cause)));
+            }
             return false;
         }
         logger.info(
@@ -188,25 +171,16 @@ final class Redrive {
                 original.topic(),
                 original.partition(),
                 letter.redrives() + 1);
-        synchronized (this) {
-            this.sent++;
-        }
+        this.sent++;
         return true;
     }
 
-    private synchronized void refuse(Refusal refusal) {
-        this.refused++;
-        if (this.refusals.size() < REFUSALS_SHOWN) {
-            this.refusals.add(refusal);
-        }
+    /** How far it has come; for any thread. */
+    RedriveReport progress() {
+        return this.progress;
     }
 
-    /** How far it has come. */
-    RedriveReport report() {
-        return report(State.RUNNING, null);
-    }
-
-    private synchronized RedriveReport report(State state, @Nullable String failure) {
+    private RedriveReport report(State state, @Nullable String failure) {
         return new RedriveReport(
                 this.source.consumer(),
                 this.selection,
@@ -221,7 +195,6 @@ final class Redrive {
                 this.staying.getOrDefault(DeadLetterStatus.ASTRAY, 0L),
                 this.refused,
                 List.copyOf(this.refusals),
-                this.groups,
                 failure);
     }
 }

@@ -168,7 +168,7 @@ class IdempotencyEndpointIT {
                         .statusCode())
                 .isEqualTo(404);
         assertThat(this.app.delete(position + "0").statusCode()).isEqualTo(204);
-        assertThat(output).contains("The position of consumer 'archive'", "was forgotten on request of");
+        assertThat(output).contains("for consumer 'archive': forgot the position in ");
     }
 
     @ParameterizedTest
@@ -195,7 +195,7 @@ class IdempotencyEndpointIT {
         String payload = "again " + id;
         this.app.bill(id, payload);
         assertThat(this.app.delete(pathOf(id)).statusCode()).isEqualTo(204);
-        assertThat(output).contains("Message '" + id + "' of consumer 'billing'", "was forgotten on request of");
+        assertThat(output).contains("for consumer 'billing': forgot message '" + id + "'");
         this.app.bill(id, payload);
         assertThat(this.app.application().bean(Effects.class).counts()).containsEntry(payload, 2);
     }
@@ -217,7 +217,7 @@ class IdempotencyEndpointIT {
                 .isEqualTo(204);
         assertThat(output.toString().lines())
                 .noneMatch(line -> line.startsWith("FORGED"))
-                .anyMatch(line -> line.contains("Message 'x?FORGED"));
+                .anyMatch(line -> line.contains("message 'x?FORGED"));
     }
 
     private String ok(String path) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -13,6 +14,7 @@ import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -20,9 +22,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -51,6 +57,7 @@ class OperatorEndpointsIT {
     private final String consumer = this.group + "/Picky.on";
 
     private TestApplication app;
+    private Actuator anybody;
     private Actuator clerk;
     private Actuator auditor;
 
@@ -65,22 +72,24 @@ class OperatorEndpointsIT {
                         "management.endpoints.web.exposure.include=*",
                         "management.endpoint.idempotencydeadletters.access=unrestricted",
                         "management.endpoint.idempotencydeadletters.show-values=when-authorized",
-                        "management.endpoint.idempotencydeadletters.roles=AUDITOR",
                         "management.endpoint.idempotencyreconciliation.access=unrestricted",
+                        "management.endpoint.idempotencyinbox.access=unrestricted",
                         "management.endpoint.idempotencyinbox.show-values=when-authorized",
-                        "management.endpoint.idempotencyinbox.roles=AUDITOR",
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-attempts=1",
                         "topic=" + this.topic,
                         "group=" + this.group),
                 Picky.class,
                 Security.class);
+        this.anybody = new Actuator(this.app);
         this.clerk = new Actuator(this.app, "clerk");
         this.auditor = new Actuator(this.app, "auditor");
         this.app.send(this.topic, "1", "good");
         this.app.send(this.topic, "2", "secret payload that fails");
         this.app.awaitCaughtUp(this.group, this.topic);
         this.app.send(this.topic + "-kept", "2", "secret payload that fails");
+        this.app.send(this.topic + "-kept", "good", "good");
+        this.app.send(this.topic + "-kept", "bad", "bad");
         this.app.awaitCaughtUp(this.group + "-kept", this.topic + "-kept");
     }
 
@@ -94,7 +103,7 @@ class OperatorEndpointsIT {
     void deadLettersAreShownToThoseWhoMaySeeThemAndHiddenFromOthers() {
         String first = this.topic + "-dlt-0@0";
         String query = DEAD_LETTERS + "?consumer=" + encoded(this.consumer);
-        String page = this.clerk.ok(query);
+        String page = this.anybody.ok(query);
         assertThat(JsonPath.<String>read(page, "$.deadLetters[0].deadLetter")).isEqualTo(first);
         assertThat(JsonPath.<Integer>read(page, "$.deadLetters[0].original.offset"))
                 .isOne();
@@ -102,7 +111,7 @@ class OperatorEndpointsIT {
                 .isEqualTo(IllegalStateException.class.getName());
         assertThat(JsonPath.<String>read(page, "$.deadLetters[0].message")).isEqualTo("******");
         assertThat(JsonPath.<List<String>>read(page, "$.topics")).containsExactly(this.topic + "-dlt");
-        String one = this.clerk.ok(query + "&deadLetter=" + first);
+        String one = this.anybody.ok(query + "&deadLetter=" + first);
         assertThat(page + one).doesNotContain("secret");
         assertThat(JsonPath.<List<String>>read(one, "$.headers[*].name")).contains("message-id");
         String shown = this.auditor.ok(query + "&deadLetter=" + first);
@@ -114,12 +123,91 @@ class OperatorEndpointsIT {
 
     @Test
     void whatTheInboxHasReceivedIsShownToThoseWhoMaySeeItAndHiddenFromOthers() {
-        assertHidden(this.clerk, KEPT);
+        assertHidden(this.anybody, KEPT);
         String shown = this.auditor.ok(KEPT + "&messageId=2");
         assertThat(JsonPath.<String>read(shown, "$.payload.text")).isEqualTo("secret payload that fails");
-        assertThat(JsonPath.<String>read(shown, "$.message.lastError")).contains("secret reason");
+        assertThat(JsonPath.<String>read(shown, "$.message.lastError")).contains("secret reason", "\tat ");
         assertThat(JsonPath.<List<String>>read(shown, "$.headers[*].value.text"))
                 .contains("2");
+        String listed = this.auditor.ok(KEPT + "&status=failed");
+        assertThat(JsonPath.<List<String>>read(listed, "$.messages[?(@.messageId == '2')].lastError"))
+                .containsExactly("java.lang.IllegalStateException: secret reason");
+        assertThat(this.clerk.get(KEPT + "&messageId=unknown").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void messagesOfTheInboxAreListedByStatusTypeAndTime() {
+        assertThat(ids("&status=processed")).contains("good").doesNotContain("2");
+        assertThat(ids("&status=FAILED")).contains("2");
+        assertThat(JsonPath.<List<?>>read(this.clerk.ok("/idempotencyinbox?consumer=nobody"), "$.messages"))
+                .isEmpty();
+        assertThat(ids("&type=java.lang.String")).contains("good", "2");
+        assertThat(ids("&type=other")).isEmpty();
+        assertThat(ids("&since=" + Instant.now().plusSeconds(3600))).isEmpty();
+        assertThat(ids("&until=" + Instant.now().plusSeconds(3600) + "&since=2026-01-01T00:00:00%2B01:00"))
+                .contains("good");
+        String page = this.clerk.ok(KEPT + "&size=1&page=1");
+        assertThat(JsonPath.<List<?>>read(page, "$.messages")).hasSize(1);
+        assertThat(JsonPath.<Integer>read(page, "$.page")).isOne();
+        assertThat(JsonPath.<Boolean>read(page, "$.last")).isFalse();
+    }
+
+    private List<String> ids(String query) {
+        return JsonPath.read(this.clerk.ok(KEPT + query), "$.messages[*].messageId");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "status=lost",
+                "size=0",
+                "size=1001",
+                "size=many",
+                "messageId=good",
+                "since=yesterday",
+                "since=%2B300000-01-01T00:00:00Z",
+                "page=-1",
+                "page=2147483648",
+                "page=100&size=1000",
+                "type=a%00b",
+                "consumer=a%00b&messageId=1"
+            })
+    void aQuestionToTheInboxThatMakesNoSenseIsRefused(String query) {
+        assertThat(this.clerk.get("/idempotencyinbox?" + query).statusCode()).isEqualTo(400);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            {'consumer': 'kept'}                                        | 400
+            {'consumer': 'kept', 'messageid': 'good'}                   | 400
+            {'consumer': 'kept', 'all': false}                          | 400
+            {'consumer': 'kept', 'all': true, 'messageId': 'good'}      | 400
+            {'consumer': 'kept', 'all': true, 'forget': true}           | 400
+            {'consumer': 'nobody', 'all': true}                         | 404
+            {'consumer': 'kept', 'messageId': 'unknown'}                | 404
+            """)
+    void messagesAreReplayedOnlyIfThatIsAskedForInWords(String body, int status) {
+        Actuator.body(this.clerk.post("/idempotencyinbox", body), status);
+    }
+
+    @Test
+    void messagesAreReplayedOnRequest(CapturedOutput output) {
+        HttpResponse<String> processed =
+                this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'good'}");
+        assertThat(JsonPath.<String>read(Actuator.body(processed, 409), "$.refused"))
+                .contains("has been processed");
+        HttpResponse<String> replayed =
+                this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'bad'}");
+        assertThat(JsonPath.<Integer>read(Actuator.body(replayed, 200), "$.sent"))
+                .isOne();
+        String forget = "{'consumer': 'kept', 'messageId': 'good', 'forget': true}";
+        Actuator.body(this.clerk.post("/idempotencyinbox", forget), 200);
+        this.app.awaitCaughtUp(this.group + "-kept", this.topic + "-kept");
+        assertThat(this.app.bean(Effects.class).counts())
+                .containsEntry("bad", 1)
+                .containsEntry("good", 2);
+        assertThat(output)
+                .contains("Requested by clerk for consumer 'kept': replay of message 'good', even if processed");
     }
 
     private static void assertHidden(Actuator actuator, String query) {
@@ -233,9 +321,7 @@ class OperatorEndpointsIT {
 
     @Test
     void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
-        String started =
-                Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
-        assertThat(JsonPath.<List<String>>read(started, "$.groups")).contains(this.group);
+        Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
         Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(JsonPath.<String>read(
                         this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), "$.redrive.state"))
                 .isEqualTo("COMPLETED"));
@@ -248,30 +334,28 @@ class OperatorEndpointsIT {
         // Those that were sent back have failed again by then, and the log has told of it.
         this.app.awaitCaughtUp(this.group, this.topic);
         assertThat(output)
-                .contains("dead letters with exception 'IllegalStateException' of consumer '%s' was requested by clerk"
+                .contains("by clerk for consumer '%s': redrive of dead letters: those with IllegalStateException"
                         .formatted(this.consumer))
                 .doesNotContain("secret payload");
     }
 
     @Test
     void aReconciliationIsStartedAndReportedAndTheLogSaysWhoAsked(CapturedOutput output) {
-        String id =
-                JsonPath.read(Actuator.body(post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\""), 202), "$.id");
+        Actuator.body(post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\""), 202);
         String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
         String report = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
                 .until(() -> this.clerk.ok(query), answer -> !JsonPath.<String>read(answer, "$.state")
                         .equals("RUNNING"));
         assertThat(JsonPath.<String>read(report, "$.state")).isEqualTo("COMPLETED");
-        assertThat(JsonPath.<String>read(report, "$.id")).isEqualTo(id);
         assertThat(JsonPath.<Integer>read(report, "$.fates.processed")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.deadLettered")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.missing")).isZero();
-        assertThat(JsonPath.<List<String>>read(this.clerk.ok(RECONCILIATION), "$.reconciliations[*].id"))
-                .containsExactly(id);
+        assertThat(JsonPath.<List<String>>read(this.clerk.ok(RECONCILIATION), "$.reconciliations[*].consumer"))
+                .containsExactly(this.consumer);
         assertThat(output)
-                .contains("reconciliation of consumer '%s' since PT24H was requested by auditor"
-                        .formatted(this.consumer));
+                .contains(
+                        "Requested by auditor for consumer '%s': reconciliation since PT24H".formatted(this.consumer));
         assertThat(this.app
                         .context()
                         .getBean(MeterRegistry.class)
@@ -302,7 +386,7 @@ class OperatorEndpointsIT {
                                 "select count(*) from idempotency_processed where message_id = '3'", Integer.class))
                 .isOne();
         assertThat(output)
-                .contains("with a replay of what is missing from 2000-01-01T00:00:00Z on, was requested by auditor");
+                .contains("reconciliation since PT24H, and replay of what is missing from 2000-01-01T00:00:00Z");
     }
 
     private static String encoded(String text) {
@@ -313,7 +397,15 @@ class OperatorEndpointsIT {
         return user.post(path, "{'consumer': '" + this.consumer + "'" + more + "}");
     }
 
+    @Import(Effects.class)
     static class Picky {
+
+        private final Effects effects;
+        private boolean failed;
+
+        Picky(Effects effects) {
+            this.effects = effects;
+        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
@@ -324,7 +416,10 @@ class OperatorEndpointsIT {
         @KafkaListener(topics = "${topic}-kept", groupId = "${group}-kept")
         @IdempotentListener(consumer = "kept", inbox = "true")
         void kept(String payload) {
-            Assert.state(!payload.contains("fails"), "secret reason");
+            this.effects.happen(payload);
+            boolean first = payload.equals("bad") && !this.failed;
+            this.failed |= first;
+            Assert.state(!first && !payload.contains("fails"), "secret reason");
         }
     }
 

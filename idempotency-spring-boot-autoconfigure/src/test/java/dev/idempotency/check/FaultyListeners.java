@@ -8,17 +8,15 @@ import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import kotlin.coroutines.Continuation;
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
@@ -26,8 +24,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AliasFor;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.EnableKafkaRetryTopic;
 import org.springframework.kafka.annotation.KafkaHandler;
@@ -43,8 +39,6 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
-import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
-import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.SendTo;
@@ -52,15 +46,9 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
-import org.springframework.transaction.interceptor.NameMatchTransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -156,51 +144,7 @@ class FaultyListeners {
         void wrapped(String payload) {}
     }
 
-    static class Frozen {
-
-        @Faulty
-        void frozen(String payload) {}
-    }
-
     static class Inherited extends InheritedListener {}
-
-    /** Nothing is wrong with it: a proxy overrides what its class does not. */
-    interface DefaultListener {
-
-        @Faulty
-        default void byDefault(String payload) {}
-    }
-
-    static class ByDefault implements DefaultListener {}
-
-    abstract static class GenericListener<T> {
-
-        @Faulty
-        abstract void bridged(T payload);
-
-        @Faulty
-        void generic(T payload) {}
-    }
-
-    /** Nothing is wrong with it either. */
-    static class Bridged extends GenericListener<String> {
-
-        @Override
-        void bridged(String payload) {}
-    }
-
-    interface Listens {
-
-        void finalBehindInterface(String payload);
-    }
-
-    /** In a proxy of its interface, around the proxy of its class, which cannot override the method. */
-    static class FinalBehindInterface implements Listens {
-
-        @Override
-        @Faulty
-        public final void finalBehindInterface(String payload) {}
-    }
 
     @Retention(RetentionPolicy.RUNTIME)
     @interface InBackground {}
@@ -212,16 +156,7 @@ class FaultyListeners {
         void inBackground(String payload) {}
 
         @Faulty
-        void adviceRequiresNew(String payload) {}
-
-        @Faulty
-        void adviceReadOnly(String payload) {}
-
-        @Faulty
-        void adviceOfAnotherManager(String payload) {}
-
-        @Faulty
-        void adviceRequired(String payload) {}
+        void advised(String payload) {}
 
         @Transactional(propagation = Propagation.NESTED, timeoutString = "${nowhere.set:7}")
         @Faulty
@@ -294,10 +229,6 @@ class FaultyListeners {
         @Faulty
         void requiresNew(String payload) {}
 
-        @Transactional(propagation = Propagation.SUPPORTS)
-        @Faulty
-        void supports(String payload) {}
-
         @Transactional(readOnly = true)
         @Faulty
         void readOnly(String payload) {}
@@ -335,9 +266,6 @@ class FaultyListeners {
         @Faulty(topics = "one", consumer = "${nowhere.set}")
         void unresolved(String payload) {}
 
-        @Faulty(topics = "one", groupId = "${random.uuid}")
-        void randomGroup(String payload) {}
-
         @KafkaListener(topics = "one")
         @IdempotentListener
         void randomGroupOfAll(String payload) {}
@@ -353,9 +281,6 @@ class FaultyListeners {
 
         @Faulty(key = "order.id + '/' + #order")
         void withoutVariable(String order) {}
-
-        @Faulty(key = "#record")
-        void recordKey(String payload) {}
 
         @Faulty(key = "T(java.util.UUID).randomUUID()")
         void randomKey(String payload) {}
@@ -401,17 +326,8 @@ class FaultyListeners {
         @Faulty(containerPostProcessor = "manualAcks")
         void neverAcknowledged(String payload) {}
 
-        @Faulty(containerPostProcessor = "count")
-        void count(String payload) {}
-
-        @Faulty(containerPostProcessor = "time")
-        void time(String payload) {}
-
         @Faulty(containerPostProcessor = "containerTransactions")
         void containerTransaction(String payload) {}
-
-        @Faulty(containerPostProcessor = "transactionAdvice")
-        void transactionAdvice(String payload) {}
 
         @SendTo("replies")
         @Faulty
@@ -460,6 +376,7 @@ class FaultyListeners {
                 key = "#payload",
                 retention = "1d",
                 inbox = "true",
+                conflicts = OnConflict.FAIL,
                 keepReply = true)
         @Transactional(noRollbackFor = IllegalStateException.class)
         String constraintAndMore(String payload) {
@@ -473,13 +390,6 @@ class FaultyListeners {
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
         void constrained(String payload) {}
-    }
-
-    static class Ungrouped {
-
-        @KafkaListener(topicPartitions = @TopicPartition(topic = "t", partitions = "0"))
-        @IdempotentListener("ungrouped")
-        void ungrouped(String payload) {}
     }
 
     static class Retentions {
@@ -551,33 +461,9 @@ class FaultyListeners {
         @Faulty(consumer = "offsets-key", strategy = Strategy.OFFSET, key = "#payload")
         void offsetsWithKey(String payload) {}
 
-        @Faulty(consumer = "offsets-inbox", strategy = Strategy.OFFSET, inbox = "true")
-        void offsetsWithInbox(String payload) {}
-
-        @Faulty(consumer = "offsets-reply", strategy = Strategy.OFFSET, keepReply = true)
-        String offsetsWithReply(String payload) {
-            return "";
-        }
-
         @RetryableTopic
-        @Faulty(consumer = "offsets-retries", strategy = Strategy.OFFSET)
+        @Faulty(topics = "retried", consumer = "offsets-retries", strategy = Strategy.OFFSET)
         void offsetsWithRetryTopics(String payload) {}
-
-        @Faulty(consumer = "offsets-conflicts", strategy = Strategy.OFFSET, conflicts = OnConflict.FAIL)
-        void offsetsWithConflicts(String payload) {}
-
-        @Faulty(
-                strategy = Strategy.VERSION,
-                key = "#payload",
-                version = "#payload.length()",
-                conflicts = OnConflict.FAIL)
-        void versionsWithConflicts(String payload) {}
-
-        @Faulty(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "idempotency_processed_pkey",
-                conflicts = OnConflict.WARN)
-        void constraintWithConflicts(String payload) {}
 
         @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "${no.such.version:}")
         void versionOfNoText(String payload) {}
@@ -610,18 +496,12 @@ class FaultyListeners {
         }
 
         @RetryableTopic
-        @Faulty(transactionPerPoll = "true")
+        @Faulty(topics = "retried-per-poll", transactionPerPoll = "true")
         void retryTopicsPerPoll(String payload) {}
 
         @Faulty(transactionPerPoll = "true")
         @Transactional(noRollbackFor = IllegalStateException.class)
         void noRollbackPerPoll(String payload) {}
-
-        @Faulty(containerPostProcessor = "countingAttempts", transactionPerPoll = "true")
-        void attemptsPerPoll(String payload) {}
-
-        @Faulty(containerPostProcessor = "advised", transactionPerPoll = "true")
-        void advisedPerPoll(String payload) {}
 
         @Faulty(containerPostProcessor = "intercepted", transactionPerPoll = "true")
         void interceptedPerPoll(String payload) {}
@@ -636,23 +516,6 @@ class FaultyListeners {
         void recordErrors(String payload) {}
     }
 
-    /** Of topics that a bean gives retry topics to. */
-    static class RetriedByBean {
-
-        @Faulty(topics = "retried-by-bean", strategy = Strategy.OFFSET)
-        void offsetsWithRetriesByBean(String payload) {}
-
-        @Faulty(topics = "retried-by-bean", transactionPerPoll = "true")
-        void retriesByBeanPerPoll(String payload) {}
-
-        @Bean
-        static RetryTopicConfiguration retries(KafkaTemplate<?, ?> template) {
-            return RetryTopicConfigurationBuilder.newInstance()
-                    .includeTopic("retried-by-bean")
-                    .create(template);
-        }
-    }
-
     @Faulty(transactionPerPoll = "true")
     static class HandlersPerPoll {
 
@@ -663,42 +526,54 @@ class FaultyListeners {
         void otherHandlerPerPoll(Long payload) {}
     }
 
-    @KafkaListener(topics = "t", groupId = "g")
-    static class SomeHandlersPerPoll {
+    /** Two groups on one topic, both of whose dead letters go to the same topic. */
+    static class SharedDeadLetters {
 
-        @KafkaHandler
-        @IdempotentListener(transactionPerPoll = "true")
-        void handlerOfSomePerPoll(String payload) {}
+        @RetryableTopic
+        @Faulty(topics = "shared", groupId = "retried")
+        void sharedWithOthers(String payload) {}
 
-        @KafkaHandler
-        void unprotected(Long payload) {}
+        @DltHandler
+        void letters(String payload) {}
+
+        @Faulty(topics = "shared", groupId = "other")
+        void sharedWithRetryTopics(String payload) {}
+
+        @KafkaListener(topicPattern = "shared-d.*", groupId = "letters")
+        void letters(ConsumerRecord<String, String> letter) {}
+
+        @Faulty(topics = "own", groupId = "own")
+        void ownLetters(String payload) {}
+
+        @KafkaListener(topics = "own-dlt", groupId = "own letters")
+        void lettersOfOne(String letter) {}
     }
 
-    @Faulty
-    static class OneHandlerPerPoll {
+    /** Of topics of a broker that creates none. */
+    @Configuration(proxyBeanMethods = false)
+    static class OnBroker {
 
-        @KafkaHandler
-        @IdempotentListener(transactionPerPoll = "true")
-        void handlerOfOnePerPoll(String payload) {}
+        @Faulty(topics = "month", groupId = "month")
+        void month(String payload) {}
 
-        @KafkaHandler
-        void perRecord(Long payload) {}
+        @Faulty(topics = "week", groupId = "week")
+        void week(String payload) {}
+
+        @KafkaListener(topicPattern = "forever|compacted", groupId = "pattern")
+        @IdempotentListener
+        void pattern(String payload) {}
+
+        @Bean
+        NewTopic deadLettersOfWeek() {
+            return new NewTopic("week-dlt", 1, (short) 1);
+        }
     }
 
-    @Faulty(transactionPerPoll = "true")
-    static class HandlersWithTimesPerPoll {
-
-        @KafkaHandler
-        @Transactional(timeout = 1)
-        void handlerOfTimesPerPoll(String payload) {}
-
-        @KafkaHandler
-        @Transactional(timeout = 2)
-        void slowerHandlerPerPoll(Long payload) {}
-    }
+    interface Settings
+            extends ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> {}
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> asyncAcks() {
+    Settings asyncAcks() {
         return container -> {
             container.getContainerProperties().setAckMode(AckMode.MANUAL);
             container.getContainerProperties().setAsyncAcks(true);
@@ -706,114 +581,54 @@ class FaultyListeners {
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> manualAcks() {
+    Settings manualAcks() {
         return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL);
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> count() {
-        return container -> {
-            container.getContainerProperties().setAckMode(AckMode.COUNT);
-            container.getContainerProperties().setAckCount(500);
-        };
-    }
-
-    @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> time() {
-        return container -> {
-            container.getContainerProperties().setAckMode(AckMode.TIME);
-            container.getContainerProperties().setAckTime(8 * 86_400_000L);
-        };
-    }
-
-    @Bean
     @SuppressWarnings("removal") // Still in force where it is set.
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> containerTransactions(
-            PlatformTransactionManager transactionManager) {
+    Settings containerTransactions(PlatformTransactionManager transactionManager) {
         return container -> container.getContainerProperties().setTransactionManager(transactionManager);
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> transactionAdvice(
-            TransactionManager transactionManager) {
-        return container -> container
-                .getContainerProperties()
-                .setAdviceChain(
-                        new TransactionInterceptor(transactionManager, new MatchAlwaysTransactionAttributeSource()));
-    }
-
-    @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> dropping() {
+    Settings dropping() {
         return container -> container.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> logging() {
+    Settings logging() {
         return container -> container.setCommonErrorHandler(new CommonLoggingErrorHandler());
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recovering(
-            KafkaTemplate<?, ?> template) {
+    Settings recovering(KafkaTemplate<?, ?> template) {
         return container -> container.setCommonErrorHandler(new DefaultErrorHandler(
                 new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordsOnly() {
+    Settings recordsOnly() {
         return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> intercepted() {
+    Settings intercepted() {
         return container -> container.setRecordInterceptor((record, consumer) -> record);
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> countingAttempts() {
-        return container -> container.getContainerProperties().setDeliveryAttemptHeader(true);
-    }
-
-    @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advised() {
-        return container ->
-                container.getContainerProperties().setAdviceChain((MethodInterceptor) MethodInvocation::proceed);
-    }
-
-    @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static Advisor transactionAdvisor(BeanFactory beanFactory) {
-        var attributes = new NameMatchTransactionAttributeSource();
-        attributes.setNameMap(Map.of(
-                "adviceRequired", new DefaultTransactionAttribute(),
-                "adviceRequiresNew", new DefaultTransactionAttribute(TransactionDefinition.PROPAGATION_REQUIRES_NEW),
-                "adviceReadOnly", readOnly()));
-        TransactionInterceptor interceptor = new TransactionInterceptor();
-        interceptor.setBeanFactory(beanFactory);
-        return advisor("advice*", interceptor, attributes);
-    }
-
-    private static TransactionAttribute readOnly() {
-        DefaultTransactionAttribute attribute = new DefaultTransactionAttribute();
-        attribute.setReadOnly(true);
-        return attribute;
-    }
-
-    @Bean
-    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static Advisor advisorOfAnotherManager() {
-        TransactionInterceptor interceptor = new TransactionInterceptor();
-        interceptor.setTransactionManager(
-                new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:another")));
-        return advisor("adviceOfAnotherManager", interceptor, new MatchAlwaysTransactionAttributeSource());
-    }
-
-    private static Advisor advisor(
-            String methods, TransactionInterceptor interceptor, TransactionAttributeSource attributes) {
+    static Advisor transactionAdvisor() {
         NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
-        pointcut.setMappedName(methods);
-        interceptor.setTransactionAttributeSource(attributes);
-        return new DefaultPointcutAdvisor(pointcut, interceptor);
+        pointcut.setMappedName("advised");
+        return new DefaultPointcutAdvisor(pointcut, transactionInterceptor());
+    }
+
+    private static TransactionInterceptor transactionInterceptor() {
+        TransactionInterceptor interceptor = new TransactionInterceptor();
+        interceptor.setTransactionAttributeSource(new MatchAlwaysTransactionAttributeSource());
+        return interceptor;
     }
 
     @Bean
@@ -839,38 +654,20 @@ class FaultyListeners {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
                 if (bean instanceof Replaced) {
-                    Object target = AopProxyUtils.getSingletonTarget(bean);
-                    ProxyFactory proxyFactory = new ProxyFactory((target != null) ? target : bean);
-                    proxyFactory.setProxyTargetClass(true);
-                    return proxyFactory.getProxy();
-                }
-                if (bean instanceof Frozen && bean instanceof org.springframework.aop.framework.Advised proxy) {
-                    ProxyFactory proxyFactory = new ProxyFactory(AopProxyUtils.getSingletonTarget(bean));
-                    proxyFactory.setProxyTargetClass(true);
-                    proxyFactory.addAdvisors(proxy.getAdvisors());
-                    proxyFactory.setFrozen(true);
-                    return proxyFactory.getProxy();
-                }
-                if (bean instanceof FinalBehindInterface) {
-                    ProxyFactory proxyFactory = new ProxyFactory();
-                    proxyFactory.addInterface(Listens.class);
-                    proxyFactory.setTarget(bean);
-                    return proxyFactory.getProxy();
+                    return proxyOf(AopProxyUtils.getSingletonTarget(bean)).getProxy();
                 }
                 if (bean instanceof TransactionAround) {
-                    ProxyFactory proxyFactory = new ProxyFactory(bean);
-                    proxyFactory.setProxyTargetClass(true);
-                    TransactionInterceptor interceptor = new TransactionInterceptor();
-                    interceptor.setTransactionAttributeSource(new MatchAlwaysTransactionAttributeSource());
-                    proxyFactory.addAdvice(interceptor);
+                    ProxyFactory proxyFactory = proxyOf(bean);
+                    proxyFactory.addAdvice(transactionInterceptor());
                     return proxyFactory.getProxy();
                 }
-                if (bean instanceof Wrapped) {
-                    ProxyFactory proxyFactory = new ProxyFactory(bean);
-                    proxyFactory.setProxyTargetClass(true);
-                    return proxyFactory.getProxy();
-                }
-                return bean;
+                return (bean instanceof Wrapped) ? proxyOf(bean).getProxy() : bean;
+            }
+
+            private static ProxyFactory proxyOf(Object bean) {
+                ProxyFactory proxyFactory = new ProxyFactory(bean);
+                proxyFactory.setProxyTargetClass(true);
+                return proxyFactory;
             }
         };
     }

@@ -1,7 +1,6 @@
 package dev.idempotency.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.Check;
@@ -10,15 +9,15 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -62,12 +61,21 @@ class ListenerChecksIT {
         return TestApplication.start(database, List.of("topic=" + TOPIC, property), classes);
     }
 
-    private static FailedChecksException failure(Throwable thrown) {
+    static FailedChecksException failure(Throwable thrown) {
         return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
                 .filter(FailedChecksException.class::isInstance)
                 .map(FailedChecksException.class::cast)
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown));
+    }
+
+    static void awaitBrokerChecks() {
+        Awaitility.await("broker checks").atMost(Duration.ofSeconds(90)).until(() -> !brokerChecksAreRunning());
+    }
+
+    private static boolean brokerChecksAreRunning() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("idempotency-broker-checks") && thread.isAlive());
     }
 
     private static List<String> reported(CapturedOutput output) {
@@ -78,15 +86,21 @@ class ListenerChecksIT {
     }
 
     @Test
-    void anApplicationWithoutFaultsStartsInSilenceAndALazyListenerIsCheckedWhenItIsCreated(CapturedOutput output) {
+    void listenersWithoutFaultsAreNamedInTheLogAndLazyOnesCheckedWhenTheyAreCreated(CapturedOutput output) {
         try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
+            awaitBrokerChecks();
             assertThat(reported(output)).isEmpty();
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(7);
 
+            assertThat(output)
+                    .contains("Idempotent consumers: 6", "  'transactional/Faultless.transactional': Faultless.")
+                    .contains("  'keyed': Faultless.keyed on [%s], key from expression '#payload', remembered for 30d"
+                            .formatted(TOPIC));
+
             app.bean(LazyFaultless.class);
+            assertThat(output).contains("Idempotent consumers: 1", "  'lazy/LazyFaultless.on': LazyFaultless.on on ");
             FailedChecksException failure = failure(catchThrowable(() -> app.bean(LazyFaulty.class)));
 
             assertThat(failure.findings())
@@ -101,6 +115,21 @@ class ListenerChecksIT {
         }
     }
 
+    @Test
+    void aBrokerThatDoesNotAnswerDoesNotHoldUpTheStart(CapturedOutput output) {
+        List<String> properties = List.of(
+                "topic=unreachable",
+                "spring.kafka.bootstrap-servers=localhost:1",
+                "spring.kafka.listener.auto-startup=false",
+                "idempotency.broker-check-timeout=60s");
+        try (TestApplication app = TestApplication.start(database, properties, Quiet.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            assertThat(brokerChecksAreRunning()).isTrue();
+        }
+        awaitBrokerChecks();
+        assertThat(reported(output)).isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
@@ -109,7 +138,7 @@ class ListenerChecksIT {
     void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
         try (TestApplication app = start(property, listener)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
+            awaitBrokerChecks();
             assertThat(reported(output)).isEmpty();
         }
     }
@@ -119,7 +148,7 @@ class ListenerChecksIT {
     void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
         try (TestApplication app = start(property, Faulty.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
+            awaitBrokerChecks();
             assertThat(reported(output))
                     .singleElement()
                     .asString()
@@ -129,106 +158,25 @@ class ListenerChecksIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.checks=off"})
-    void whatKeepsAListenerFromWorkingFailsInEveryMode(String property) {
-        FailedChecksException failure = failure(catchThrowable(() -> start(property, Unworkable.class)));
-
-        assertThat(failure.findings()).extracting(Finding::check).containsExactly(Check.KEY_EXPRESSION);
-    }
-
-    @Test
-    void aCheckThatCannotBeRelaxedIsRefusedByName() {
-        assertThatThrownBy(() -> start("idempotency.relaxed-checks=key-expression", Faultless.class))
-                .rootCause()
-                .hasMessage(
-                        "idempotency.relaxed-checks names 'key-expression', which cannot be relaxed: No message would"
-                                + " have a key, or a version.");
-    }
-
-    @Test
-    void aListenerWithoutAStoreIsFound() {
-        String noDataSource = "spring.autoconfigure.exclude="
-                + "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
-        FailedChecksException failure = failure(catchThrowable(() -> start(noDataSource, Replying.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.NO_STORE);
-            assertThat(finding.where()).contains("Replying.on(String)");
-            assertThat(finding.what())
-                    .startsWith("There is no store for its claims")
-                    .contains("R2DBC");
-            assertThat(finding.remedy()).startsWith("Make one javax.sql.DataSource bean @Primary");
-        });
-    }
-
-    @Test
-    void anInboxBesideAStoreOfTheApplicationsOwnIsFound() {
-        FailedChecksException failure =
-                failure(catchThrowable(() -> start("idempotency.checks=fail", Kept.class, ForgetfulStore.class)));
-
-        assertThat(failure.findings())
-                .filteredOn(finding -> finding.check() == Check.INBOX)
+    @CsvSource(delimiter = ';', textBlock = """
+            idempotency.checks=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
+            NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
+            idempotency.checks=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
+            spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
+            """)
+    void whatKeepsAListenerFromWorkingIsFound(String property, String listener, Check check, String what, String remedy)
+            throws ClassNotFoundException {
+        Class<?> type = Class.forName(getClass().getName() + "$" + listener);
+        assertThat(failure(catchThrowable(() -> start(property, type))).findings())
+                .filteredOn(finding -> finding.check() == check)
                 .singleElement()
                 .satisfies(finding -> {
-                    assertThat(finding.where()).contains("Kept.on(String)");
-                    assertThat(finding.what()).contains("the application has a ProcessedMessageStore of its own");
-                    assertThat(finding.remedy()).startsWith("Remove inbox = \"true\"");
+                    assertThat(finding.where()).contains(listener + ".on(String)");
+                    assertThat(finding.what()).contains(what);
+                    assertThat(finding.remedy()).startsWith(remedy);
                 });
-    }
-
-    @Test
-    void anInboxWhoseBytesCannotBeHadIsFound() {
-        FailedChecksException failure = failure(catchThrowable(
-                () -> start("idempotency.inbox.enabled=true", Replying.class, OwnConsumerFactory.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.INBOX);
-            assertThat(finding.where()).contains("Replying.on(String)");
-            assertThat(finding.what()).contains("which does not let the received bytes be kept");
-            assertThat(finding.remedy()).startsWith("Use a DefaultKafkaConsumerFactory");
-        });
-    }
-
-    @Test
-    void aListenerInAConfigurationClassIsNamedAfterThatClass() {
-        try (TestApplication app = start("any=thing", Configured.class)) {
-            assertThat(app.bean(ListenerDefinitionRegistry.class).consumers())
-                    .extracting(ConsumerDescription::name)
-                    .contains("configured/Configured.on");
-        }
-    }
-
-    @Test
-    void withoutATransactionManagerOfADatabaseItIsSaidHowToDefineOne() {
-        FailedChecksException failure = failure(catchThrowable(() -> TestApplication.start(
-                database,
-                List.of(
-                        "topic=" + TOPIC,
-                        "spring.kafka.producer.transaction-id-prefix=tx-",
-                        "spring.autoconfigure.exclude="
-                                + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
-                                + "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration"),
-                Quiet.class)));
-
-        assertThat(failure.findings())
-                .filteredOn(finding -> finding.check() == Check.TRANSACTION_MANAGER)
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.remedy())
-                        .startsWith("Define one: @Bean JdbcTransactionManager")
-                        .contains("spring.kafka.producer.transaction-id-prefix"));
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "idempotency.key.headers=; idempotency.key.headers must name one header or more",
-                "idempotency.retention=60000d; idempotency.retention must be at most 36500d, but is 60000d",
-                "idempotency.inbox.retention.failed=99999999d; idempotency.inbox.retention.failed must be at most",
-                "idempotency.cleanup.orphans-after=99999999d; idempotency.cleanup.orphans-after must be at most",
-            })
-    void aValueThatNothingCouldWorkWithKeepsTheApplicationFromStarting(String property, String message) {
-        assertThatThrownBy(() -> start(property, Quiet.class)).rootCause().hasMessageContaining(message);
     }
 
     @Test
@@ -238,19 +186,6 @@ class ListenerChecksIT {
         }
     }
 
-    @Configuration
-    static class Configured {
-
-        @Bean
-        String someBean() {
-            return "some bean";
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "configured")
-        @IdempotentListener
-        void on(String payload) {}
-    }
-
     static class Quiet {
 
         @KafkaListener(topics = "${topic}", groupId = "quiet")
@@ -258,6 +193,7 @@ class ListenerChecksIT {
         void on(String payload) {}
     }
 
+    @Import(ForgetfulStore.class)
     static class Kept {
 
         @KafkaListener(topics = "${topic}", groupId = "kept")
@@ -265,7 +201,11 @@ class ListenerChecksIT {
         void on(String payload) {}
     }
 
-    static class OwnConsumerFactory {
+    static class Unkept {
+
+        @KafkaListener(topics = "${topic}", groupId = "unkept")
+        @IdempotentListener
+        void on(String payload) {}
 
         @Bean
         @SuppressWarnings("unchecked")
@@ -279,8 +219,15 @@ class ListenerChecksIT {
         }
     }
 
+    /** Spring makes a subclass of it, which does not name the consumers. */
+    @Configuration
     @Import({Faultless.Handlers.class, Faultless.Meta.class, Faultless.Unprotected.class})
     static class Faultless {
+
+        @Bean
+        String someBean() {
+            return "some bean";
+        }
 
         @Transactional
         @KafkaListener(topics = "${topic}", groupId = "transactional")

@@ -3,8 +3,6 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check.Finding;
-import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.app.TestApplication;
@@ -15,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -23,7 +20,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -32,8 +28,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -56,36 +50,18 @@ class TransactionManagerCheckIT {
         Throwable thrown = catchThrowable(
                 () -> TestApplication.start(database, List.of(), Managers.class, KafkaManager.class, Listeners.class));
 
-        List<Finding> findings = Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
-                .filter(FailedChecksException.class::isInstance)
-                .map(FailedChecksException.class::cast)
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown))
-                .findings();
-        assertThat(findings.stream()
-                        .map(finding -> finding.check() + " " + finding.where().replaceAll(", bean [^;]*", "") + ": "
-                                + finding.what().replaceAll("@[0-9a-f]+", "").replaceFirst("HikariDataSource.*", "")))
-                .map(text -> text.replace(Listeners.class.getName() + ".", "").replace("(String)", ""))
-                .satisfiesExactlyInAnyOrder(
-                        found -> assertThat(found)
-                                .startsWith("transaction-manager several:")
-                                .endsWith("there are several and none is named: [bound, hidden, other, unbound]."),
-                        found -> assertThat(found)
-                                .startsWith("transaction-manager nobody:")
-                                .contains("'nobody', but no PlatformTransactionManager has that name"),
-                        found -> assertThat(found)
-                                .startsWith("transaction-data-source other")
-                                .contains(
-                                        "; other", "Its transaction manager (JdbcTransactionManager) does not manage"),
-                        found -> assertThat(found)
-                                .startsWith("transaction-data-source kafka:")
-                                .contains("Its transaction manager (KafkaTransactionManager) does not manage"),
-                        found -> assertThat(found)
-                                .startsWith("transaction-data-source unbound:")
-                                .contains("Its transaction manager (Hidden) does not manage"),
-                        found -> assertThat(found)
-                                .startsWith("transaction-attributes two:")
-                                .contains("Its @Transactional uses another transaction manager"));
+        assertThat(ListenerChecksIT.failure(thrown).findings())
+                .extracting(finding -> finding.check() + " " + finding.where().replaceAll(".*Listeners\\.|\\(.*", "")
+                        + ": " + finding.what().replaceFirst("does not manage .*|\\([^ ]*@.*", ""))
+                .containsExactlyInAnyOrder(
+                        "transaction-manager several: The listener needs one transaction manager, but there are several and"
+                                + " none is named: [bound, other].",
+                        "transaction-manager nobody: The listener names the transaction manager 'nobody', but no"
+                                + " PlatformTransactionManager has that name or qualifier; there are"
+                                + " [bound, other, kafka].",
+                        "transaction-data-source other: Its transaction manager (JdbcTransactionManager) ",
+                        "transaction-data-source kafka: Its transaction manager (KafkaTransactionManager) ",
+                        "transaction-attributes two: Its @Transactional uses another transaction manager ");
     }
 
     @Test
@@ -95,13 +71,12 @@ class TransactionManagerCheckIT {
         try (TestApplication app = TestApplication.start(database, properties, Managers.class, Guarded.class)) {
             app.send(topic, "1", "a");
 
-            Exception failure = app.bean(Guarded.class).failures().poll(60, TimeUnit.SECONDS);
+            Exception failure = Guarded.FAILURES.poll(60, TimeUnit.SECONDS);
 
             assertThat(failure)
                     .hasRootCauseInstanceOf(UnprotectedListenerException.class)
                     .rootCause()
                     .hasMessageContaining("no transaction of the store's DataSource is active");
-            assertThat(app.bean(Guarded.class).calls()).isEmpty();
             assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
                     .isZero();
         }
@@ -119,16 +94,6 @@ class TransactionManagerCheckIT {
         PlatformTransactionManager other() {
             return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
         }
-
-        @Bean
-        PlatformTransactionManager hidden(DataSource dataSource) {
-            return new Hidden(new JdbcTransactionManager(dataSource));
-        }
-
-        @Bean
-        PlatformTransactionManager unbound() {
-            return new Hidden(new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:unbound")));
-        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -142,25 +107,6 @@ class TransactionManagerCheckIT {
         }
     }
 
-    /** Does not tell what it manages. */
-    record Hidden(PlatformTransactionManager delegate) implements PlatformTransactionManager {
-
-        @Override
-        public TransactionStatus getTransaction(TransactionDefinition definition) {
-            return this.delegate.getTransaction(definition);
-        }
-
-        @Override
-        public void commit(TransactionStatus status) {
-            this.delegate.commit(status);
-        }
-
-        @Override
-        public void rollback(TransactionStatus status) {
-            this.delegate.rollback(status);
-        }
-    }
-
     static class Listeners {
 
         @KafkaListener(topics = "t", groupId = "g")
@@ -171,22 +117,14 @@ class TransactionManagerCheckIT {
         @IdempotentListener(transactionManager = "nobody")
         void nobody(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "other")
-        void other(String payload) {}
-
         @Transactional("other")
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener
-        public void otherByTransactional(String payload) {}
+        public void other(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "kafka")
         void kafka(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "unbound")
-        void unbound(String payload) {}
 
         @Transactional("other")
         @KafkaListener(topics = "t", groupId = "g")
@@ -201,46 +139,23 @@ class TransactionManagerCheckIT {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener
         public void boundByPlaceholder(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "hidden")
-        void hidden(String payload) {}
     }
 
-    @Import(Guarded.Errors.class)
+    @Configuration(proxyBeanMethods = false)
     static class Guarded {
 
-        private final Errors errors;
-
-        Guarded(Errors errors) {
-            this.errors = errors;
-        }
-
-        BlockingQueue<Exception> failures() {
-            return this.errors.failures;
-        }
-
-        BlockingQueue<String> calls() {
-            return this.errors.calls;
-        }
+        static final BlockingQueue<Exception> FAILURES = new LinkedBlockingQueue<>();
 
         @KafkaListener(topics = "${topic}", groupId = "guarded")
         @IdempotentListener(transactionManager = "other")
         void on(String payload) {
-            this.errors.calls.add(payload);
+            FAILURES.add(new IllegalStateException("It was called"));
         }
 
-        @Configuration(proxyBeanMethods = false)
-        static class Errors {
-
-            private final BlockingQueue<Exception> failures = new LinkedBlockingQueue<>();
-            private final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
-
-            @Bean
-            DefaultErrorHandler errorHandler() {
-                return new DefaultErrorHandler(
-                        (ConsumerRecord<?, ?> record, Exception ex) -> this.failures.add(ex), new FixedBackOff(0, 0));
-            }
+        @Bean
+        static DefaultErrorHandler errorHandler() {
+            return new DefaultErrorHandler(
+                    (ConsumerRecord<?, ?> record, Exception ex) -> FAILURES.add(ex), new FixedBackOff(0, 0));
         }
     }
 }

@@ -87,9 +87,9 @@ abstract class DeliveryContract {
 
                 // The dead letter cannot be published.
                 scenario(kind)
-                        .send("1:a", "2:fails", "3:c")
+                        .send("1:a", "2:fails", "3:c", "4:fails")
                         .whileDeadLettersAreRefused()
-                        .expect(effects("a", "c"), deadLetters("fails"))
+                        .expect(effects("a", "c"), deadLetters("fails", "fails"))
                         .unless(kind.containerFactory.equals("handled"), "its own error handler publishes nothing")
                         .unless(kind == Kind.RETRYABLE, "Spring Kafka publishes its dead letters"),
 

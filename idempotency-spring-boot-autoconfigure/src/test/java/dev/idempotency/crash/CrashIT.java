@@ -60,8 +60,7 @@ class CrashIT extends ApplicationTest {
                 CrashingApplication.Listener.class,
                 CrashingApplication.AtCommitListener.class,
                 CrashingApplication.PollListener.class,
-                CrashingApplication.OffsetListener.class,
-                CrashingApplication.ConstraintListener.class
+                CrashingApplication.OffsetListener.class
             })
     void aProcessThatIsKilledAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         send(MESSAGES);

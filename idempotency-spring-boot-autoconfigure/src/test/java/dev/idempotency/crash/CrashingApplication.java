@@ -16,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Runs in a JVM of its own, so that it can die. */
@@ -103,28 +102,6 @@ final class CrashingApplication {
         @IdempotentListener(strategy = Strategy.OFFSET)
         void on(String payload) {
             process(payload);
-        }
-    }
-
-    /** Its effects are not unique, but what it inserts beside them is. */
-    static class ConstraintListener extends Work {
-
-        private final JdbcTemplate jdbc;
-
-        ConstraintListener(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-            jdbc.execute(
-                    "create table if not exists applied (name varchar(100) not null constraint applied_name unique)");
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "applied_name",
-                transactionPerPoll = "true")
-        void on(String payload) {
-            process(payload);
-            this.jdbc.update("insert into applied (name) values (?)", payload);
         }
     }
 

@@ -3,22 +3,20 @@ package dev.idempotency.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageId;
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.metrics.IdempotencyMeters;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -26,13 +24,21 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +46,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.kafka.autoconfigure.DefaultKafkaConsumerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -50,6 +57,7 @@ import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
@@ -58,28 +66,32 @@ import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** What becomes of failures, also of those that make error handling itself fail. */
+/**
+ * What becomes of failures, also of those that make error handling itself fail. A dead letter is what was received, byte for
+ * byte, also if it could not be read.
+ */
 class FailureHandlingIT extends SharedApplicationTest {
 
     private static final int MAX_ATTEMPTS = 3;
-    private static final List<String> KINDS =
-            List.of("records", "batches", "polls", "plain", "manual", "own", "rude", "rudeBatch");
+    private static final byte[] NO_TEXT = {'p', (byte) 0xE4, (byte) 0xFF, 0, (byte) 0xC3};
 
     @BeforeAll
     void start() {
-        createTopics(1, KINDS.toArray(String[]::new));
+        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
+        createTopics(1, "foreign", "orders", "replaced", "rude", "rudeBatch");
+        createTopics(3, "wide");
         start(
                 Application.class,
+                "management.endpoints.web.exposure.include=idempotency",
                 "spring.datasource.hikari.connection-timeout=500",
+                "spring.kafka.consumer.value-deserializer=" + PickyDeserializer.class.getName(),
                 "idempotency.errors.initial-interval=20ms",
                 "idempotency.errors.max-interval=50ms",
                 "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
                 "idempotency.errors.outage.max-interval=200ms");
-        for (String kind : KINDS) {
-            await("the consumer of " + kind)
-                    .atMost(Duration.ofSeconds(60))
-                    .until(() -> consumer(kind) != container(kind));
-        }
+        await("the consumer of records")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> consumer("records") != container("records"));
     }
 
     private ConcurrentMessageListenerContainer<?, ?> container(String id) {
@@ -95,14 +107,17 @@ class FailureHandlingIT extends SharedApplicationTest {
         return container(kind).getContainerFor(topic(kind), 0);
     }
 
-    /** Has the messages polled together, so that batch listeners get them in one batch. */
-    private void sendTogether(String kind, String... payloads) {
-        container(kind).pause();
-        try {
-            await().until(() -> consumer(kind).isContainerPaused());
-            send(kind, payloads);
-        } finally {
-            container(kind).resume();
+    private void sendBytes(String kind, String id, byte[] key, byte[] value) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic(kind), key, value);
+        record.headers().add("message-id", bytes(id));
+        record.headers().add("trace", NO_TEXT);
+        Map<String, Object> configuration =
+                Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, TestKafka.bootstrapServers());
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(configuration, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.send(record).get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
         }
     }
 
@@ -110,13 +125,10 @@ class FailureHandlingIT extends SharedApplicationTest {
         return this.app.bean(Effects.class).counts().getOrDefault(payload, 0);
     }
 
-    private int attempts(String payload) {
-        return this.app.bean(Listeners.class).attempts(payload);
-    }
-
-    private List<ConsumerRecord<String, String>> deadLetters(String kind, String value) {
-        return TopicContents.of(topic(kind) + "-dlt").stream()
-                .filter(record -> value.equals(record.value()))
+    /** The dead letters of messages whose id begins like this. */
+    private List<ConsumerRecord<byte[], byte[]>> deadLetters(String kind, String id) {
+        return TopicContents.inBytes(topic(kind) + "-dlt").stream()
+                .filter(letter -> header(letter, "message-id").startsWith(id))
                 .toList();
     }
 
@@ -135,24 +147,41 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     private static String header(ConsumerRecord<?, ?> record, String name) {
         Header header = record.headers().lastHeader(name);
-        return (header != null) ? new String(header.value(), StandardCharsets.UTF_8) : "";
+        return (header != null && header.value() != null) ? new String(header.value(), StandardCharsets.UTF_8) : "";
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     @ParameterizedTest
-    @CsvSource({"records, alone", "records, among", "batches, alone", "batches, among", "polls, alone", "polls, among"})
-    void aDeadLetterNamesItsIdTopicGroupAndCauseAndIsCounted(String kind, String company) {
-        String poison = "poison %s of %s".formatted(company, kind);
+    @ValueSource(strings = {"records", "batches", "polls", "given", "filtered"})
+    void whatCannotBeReadIsDeadLetteredByteForByteAndTheOthersAreApplied(String kind) {
+        send(kind, "before " + kind);
+        sendBytes(kind, "garbled first", NO_TEXT, bytes("garbled \u00e4"));
+        send(kind, "after " + kind, "garbled again");
+        awaitCaughtUp(kind);
+        assertThat(effects("before " + kind) + effects("after " + kind)).isEqualTo(2);
+        List<ConsumerRecord<byte[], byte[]>> letters = deadLetters(kind, "garbled");
+        assertThat(letters)
+                .extracting(letter -> new String(letter.value(), StandardCharsets.UTF_8))
+                .containsExactly("garbled \u00e4", "garbled again");
+        ConsumerRecord<byte[], byte[]> letter = letters.get(0);
+        assertThat(letter.key()).isEqualTo(NO_TEXT);
+        assertThat(letter.headers().lastHeader("trace").value()).isEqualTo(NO_TEXT);
+        assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
+        assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("cannot read this");
+        assertThat(letter.headers()).extracting(Header::key).noneMatch(name -> name.startsWith("springDeserializer"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls"})
+    void aDeadLetterNamesItsIdTopicGroupAndCauseAndIsCounted(String kind) {
         double deadLetters = meter(IdempotencyMeters.DEAD_LETTERS, kind);
         double retries = meter(IdempotencyMeters.RETRIES, kind);
-        if (company.equals("alone")) {
-            send(kind, poison);
-        } else {
-            sendTogether(kind, "before " + poison, poison, "after " + poison);
-        }
+        send(kind, "poison " + kind);
         awaitCaughtUp(kind);
-        assertThat(effects(poison)).isZero();
-        assertThat(deadLetters(kind, poison)).singleElement().satisfies(letter -> {
-            assertThat(header(letter, "message-id")).isEqualTo(poison);
+        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> {
             assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
             assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP)).isEqualTo(topic(kind));
             assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN))
@@ -164,46 +193,130 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
-    void aDerivedKeyIsTheSameInEveryAttempt() {
-        send("records", "keyed poison");
-        awaitCaughtUp("records");
-        List<String> keys = this.app.bean(Listeners.class).derivedKeys();
-        assertThat(keys).hasSize(MAX_ATTEMPTS).containsOnly(keys.get(0));
+    void aKeyThatCannotBeReadIsDeadLetteredByteForByte() {
+        sendBytes("keys", "unreadable", bytes("garbled key"), NO_TEXT);
+        send("keys", "after keys");
+        awaitCaughtUp("keys");
+        assertThat(effects("after keys")).isOne();
+        assertThat(deadLetters("keys", "")).singleElement().satisfies(letter -> {
+            assertThat(letter.key()).isEqualTo(bytes("garbled key"));
+            assertThat(letter.value()).isEqualTo(NO_TEXT);
+        });
     }
 
     @Test
     void aTombstoneThatFailsIsDeadLetteredAsATombstone() {
         this.app.send(topic("records"), "tombstone", null);
         awaitCaughtUp("records");
-        assertThat(TopicContents.of(topic("records") + "-dlt"))
-                .filteredOn(letter -> "tombstone".equals(header(letter, "message-id")))
-                .singleElement()
-                .satisfies(letter -> assertThat(letter.value()).isNull());
+        assertThat(deadLetters("records", "tombstone")).singleElement().satisfies(letter -> assertThat(letter.value())
+                .isNull());
     }
 
     @Test
     void aFailureThatIsTooLargeForADeadLetterIsAbridged() {
-        send("records", "verbose", "behind verbose");
+        send("records", "verbose", "after verbose");
         awaitCaughtUp("records");
-        assertThat(effects("behind verbose")).isOne();
-        assertThat(deadLetters("records", "verbose")).singleElement().satisfies(letter -> {
-            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic("records"));
-            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("Exception");
+        assertThat(effects("after verbose")).isOne();
+        assertThat(deadLetters("records", "verbose")).singleElement().satisfies(letter -> assertThat(
+                        header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE))
+                .contains("Exception"));
+    }
+
+    @Test
+    void aDeadLetterThatIsRefusedIsShownUntilItIsPublishedAndItsMessageIsNotSkipped() throws Exception {
+        String consumer = topic("asking") + "/Listeners.any";
+        TestKafka.createTopics(1, topic("asking") + "-dlt");
+        limitMessageSize(topic("asking") + "-dlt", "100");
+        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+            send("asking", "garbled", "after garbled");
+            await().until(() ->
+                    log.linesWithExceptions().stream().anyMatch(line -> line.contains("See that the topic")));
+            assertThat(effects("after garbled")).isZero();
+            assertThat(meter(IdempotencyMeters.DEAD_LETTERS_REFUSED, consumer)).isOne();
+            Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
+            assertThat(health.getDetails().get("waitingForDeadLetters"))
+                    .asString()
+                    .contains(
+                            "consumer=" + consumer, topic("asking") + "-dlt", RecordTooLargeException.class.getName());
+            assertThat(this.app.bean(IdempotencyEndpoint.class).read(consumer, null))
+                    .asString()
+                    .contains("awaited=DEAD_LETTERS");
+        } finally {
+            limitMessageSize(topic("asking") + "-dlt", "1000000");
+        }
+        awaitCaughtUp("asking");
+        assertThat(effects("after garbled")).isOne();
+        assertThat(deadLetters("asking", "garbled")).hasSize(1);
+        assertThat(meter(IdempotencyMeters.DEAD_LETTERS_REFUSED, consumer)).isZero();
+        assertThat(this.app.bean(OutageRegistry.class).current()).isEmpty();
+    }
+
+    @Test
+    void aDeserializerThatGetsNoAnswerIsWaitedFor() {
+        send("asking", "before away", "after away");
+        awaitCaughtUp("asking");
+        assertThat(effects("before away") + effects("after away")).isEqualTo(2);
+        assertThat(givenUp("asking", "before away")).isZero();
+    }
+
+    @Test
+    void aListenerThatIsNotProtectedIsLeftAlone() {
+        send("beside", "garbled beside");
+        await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
+        assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
+        assertThat(container("beside").getCommonErrorHandler()).isNotInstanceOf(OutageErrorHandler.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"foreign", "replaced"})
+    void whateverFactoryOrInterceptorThereIsTheMessageIsDeadLettered(String kind) {
+        send(kind, "poison");
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
+                .isEqualTo(bytes("poison")));
+    }
+
+    @Test
+    void whatTheListenerDoesToItsPayloadAndHeadersIsNotInTheDeadLetter() {
+        String order = "{\"status\":\"NEW\", \"unknown\": [1,  2]}";
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic("orders"), order);
+        record.headers().add("message-id", bytes("1"));
+        record.headers().add("__TypeId__", bytes(Order.class.getName()));
+        record.headers().add("written", bytes("before"));
+        this.app.send(record);
+        awaitCaughtUp("orders");
+        assertThat(deadLetters("orders", "1")).singleElement().satisfies(letter -> {
+            assertThat(letter.value()).isEqualTo(bytes(order));
+            assertThat(header(letter, "__TypeId__")).isEqualTo(Order.class.getName());
+            assertThat(header(letter, "written")).isEqualTo("before");
+            assertThat(letter.headers().lastHeader("added")).isNull();
         });
+    }
+
+    @Test
+    void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf() {
+        // Before any message has had a key, one without is waited with.
+        send("wide", "before wide");
+        awaitCaughtUp("wide");
+        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+            this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
+            awaitCaughtUp("wide");
+            assertThat(deadLetters("wide", "")).hasSize(1);
+            assertThat(log.lines()).noneMatch(line -> line.contains("non-existent partition"));
+            assertThat(log.lines()).anyMatch(line -> line.contains("gave up"));
+        }
     }
 
     @Test
     void anOutageIsShownAndLoggedOnceWhenItBeginsAndOnceWhenItEnds() {
         try (FailureLog log = new FailureLog(Outage.class.getName())) {
             this.database.goAway();
-            send("records", "patient 1", "patient 2");
+            send("records", "after outage");
             await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 1);
             double retries = meter(IdempotencyMeters.RETRIES, "records");
             await().until(() -> meter(IdempotencyMeters.RETRIES, "records") > retries + 1);
             await().until(() -> consumer("records").isPartitionPaused(partition("records")));
-            assertThat(this.app.bean(OutageRegistry.class).current())
-                    .extracting(ConsumerOutage::consumer)
-                    .containsExactly("records");
             Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
             assertThat(health.getDetails().get("waitingForDatabase")).asString().contains("consumer=records");
@@ -214,13 +327,8 @@ class FailureHandlingIT extends SharedApplicationTest {
             assertThat(log.lines().get(0)).contains("'records' waits for the database", topic("records"));
             assertThat(log.lines().get(1)).contains("no longer waits");
         }
-        assertThat(effects("patient 1") + effects("patient 2")).isEqualTo(2);
+        assertThat(effects("after outage")).isOne();
         await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
-    }
-
-    @Test
-    void aContainerThatIsNotProtectedIsLeftAlone() {
-        assertThat(container("plain").getCommonErrorHandler()).isNull();
     }
 
     @Test
@@ -240,16 +348,13 @@ class FailureHandlingIT extends SharedApplicationTest {
     void aPauseWhileTheApplicationShutsDownIsNoError() {
         ConsumerPauses pauses = new ConsumerPauses();
         pauses.close();
-        pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(1));
+        pauses.pause(container("beside"), partition("beside"), Duration.ofMillis(1));
     }
 
     @ParameterizedTest
     @CsvSource({
         "records, classifierThrows",
-        "records, classifierThrowsChecked",
-        "records, classifierOverflows",
-        "records, classifierAnswersNothing",
-        "batches, stackOverflow",
+        "batches, classifierAnswersNothing",
         "rude, poison",
         "rude, unfiltered",
         "rudeBatch, poison"
@@ -265,16 +370,15 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "manual", "batches", "polls", "own"})
+    @ValueSource(strings = {"records", "manual", "batches"})
     void aProcessedMessageWhoseOffsetCannotBeCommittedIsNotDeadLettered(String kind) {
-        String payload = "uncommitted " + kind;
+        String payload = "after " + kind + " uncommitted";
         AtomicInteger failing = new AtomicInteger(2 * MAX_ATTEMPTS);
         this.app.bean(FailingOffsets.class).failing.put(topic(kind), failing);
         send(kind, payload);
         await().until(() -> failing.get() <= 0);
         awaitCaughtUp(kind);
         assertThat(effects(payload)).isOne();
-        assertThat(attempts(payload)).isOne();
         assertThat(givenUp(kind, payload)).isZero();
     }
 
@@ -282,6 +386,27 @@ class FailureHandlingIT extends SharedApplicationTest {
     @SuppressWarnings("unchecked") // Nobody looks at run time.
     private static <T extends Throwable> RuntimeException undeclared(Throwable failure) throws T {
         throw (T) failure;
+    }
+
+    /** Payloads that know what became of them. */
+    public static class Order {
+
+        public String status;
+    }
+
+    /** Asks somebody who does not answer at first. */
+    public static class AskingDeserializer extends PickyDeserializer {
+
+        private static final AtomicInteger ASKED = new AtomicInteger();
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            String text = super.deserialize(topic, data);
+            if (text != null && text.equals("before away") && ASKED.incrementAndGet() < 4) {
+                throw new SerializationException("no schema", new ConnectException("refused"));
+            }
+            return text;
+        }
     }
 
     /** An error handler that fails itself, now and then. */
@@ -355,53 +480,44 @@ class FailureHandlingIT extends SharedApplicationTest {
         }
     }
 
-    static class ThrowingObserver implements ConsumerObserver {
-
-        @Override
-        public void failed(RecordCoordinates coordinates, Throwable failure) {
-            throw new IllegalStateException("by the observer");
-        }
-
-        @Override
-        public void retried(int messages) {
-            throw new StackOverflowError("by the observer");
-        }
-
-        @Override
-        public void deadLettered(RecordCoordinates coordinates) {
-            throw new NoClassDefFoundError("by the observer");
-        }
-
-        @Override
-        public void processed(MessageId id, RecordCoordinates coordinates) {
-            throw undeclared(new IOException("by the observer"));
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, FailingOffsets.class, Listeners.class})
+    @Import({Effects.class, FailingOffsets.class, Listeners.class, SimpleMeterRegistry.class})
     static class Application {
 
         /** What the application's own error handlers were given in the end. */
         final List<String> recovered = new CopyOnWriteArrayList<>();
 
-        @Bean
-        MeterRegistry meterRegistry() {
-            return new SimpleMeterRegistry();
+        /** Failures of the listener that is not protected. */
+        final List<Exception> beside = new CopyOnWriteArrayList<>();
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
+                ConsumerFactory<? super Object, ? super Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(consumers);
+            return factory;
         }
 
         @Bean
-        ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> commitsEachRecord() {
+        ConcurrentKafkaListenerContainerFactory<Object, Object> kafkaListenerContainerFactory(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            return factory;
+        }
+
+        @Bean
+        ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> ackModes() {
             return container -> {
-                if (container.getListenerId().equals("records")) {
-                    container.getContainerProperties().setAckMode(AckMode.RECORD);
+                String id = String.valueOf(container.getListenerId());
+                if (id.equals("records") || id.equals("manual")) {
+                    container
+                            .getContainerProperties()
+                            .setAckMode(id.equals("records") ? AckMode.RECORD : AckMode.MANUAL_IMMEDIATE);
                 }
             };
-        }
-
-        @Bean
-        IdempotencyObserver throwingObserver() {
-            return consumer -> new ThrowingObserver();
         }
 
         @Bean
@@ -410,30 +526,11 @@ class FailureHandlingIT extends SharedApplicationTest {
             return failure -> {
                 String text = String.valueOf(Causes.of(failure).deepest().getMessage());
                 return switch (text.split(" ")[0]) {
-                    case "classifierThrowsChecked" -> throw undeclared(new IOException("by the classifier"));
-                    case "classifierThrows" -> throw new IllegalArgumentException("by the classifier");
-                    case "classifierOverflows" -> throw new StackOverflowError("by the classifier");
+                    case "classifierThrows" -> throw undeclared(new IOException("by the classifier"));
                     case "classifierAnswersNothing" -> null;
                     default -> database.classify(failure);
                 };
             };
-        }
-
-        private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
-                ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            factory.setConsumerFactory(consumers);
-            return factory;
-        }
-
-        @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> own(ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
-            factory.setCommonErrorHandler(new DefaultErrorHandler(
-                    (record, exception) -> this.recovered.add(String.valueOf(record.value())),
-                    new FixedBackOff(10, 2)));
-            return factory;
         }
 
         @Bean
@@ -449,10 +546,62 @@ class FailureHandlingIT extends SharedApplicationTest {
             return factory;
         }
 
+        /** Does without tombstones. */
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> manual(ConsumerFactory<Object, Object> consumers) {
+        ConcurrentKafkaListenerContainerFactory<Object, Object> filtering(ConsumerFactory<Object, Object> consumers) {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
-            factory.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
+            factory.setRecordFilterStrategy(record -> record.value() == null);
+            return factory;
+        }
+
+        /** A consumer factory that is none of Spring's. */
+        @Bean
+        @SuppressWarnings("unchecked")
+        ConcurrentKafkaListenerContainerFactory<Object, Object> foreign(ConsumerFactory<Object, Object> consumers) {
+            return factory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {ConsumerFactory.class},
+                    (proxy, method, arguments) -> method.invoke(consumers, arguments)));
+        }
+
+        /** Deserializers that are objects, for all containers of this factory. */
+        @Bean
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        ConcurrentKafkaListenerContainerFactory<Object, Object> given(ConsumerFactory<Object, Object> consumers) {
+            DefaultKafkaConsumerFactory factory =
+                    new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
+            factory.setValueDeserializer(new PickyDeserializer());
+            return factory(factory);
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> besides(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> given) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(given.getConsumerFactory());
+            factory.setCommonErrorHandler(new CommonErrorHandler() {
+
+                @Override
+                public void handleOtherException(
+                        Exception thrown,
+                        Consumer<?, ?> consumer,
+                        MessageListenerContainer container,
+                        boolean batchListener) {
+                    Application.this.beside.add(thrown);
+                    container.stop(() -> {});
+                }
+            });
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> replacing(ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
+            factory.setRecordInterceptor((record, consumer) -> {
+                ConsumerRecord<Object, Object> other = new ConsumerRecord<>(
+                        record.topic(), record.partition(), record.offset(), record.key(), "another poison");
+                other.headers().add("message-id", bytes("another"));
+                return other;
+            });
             return factory;
         }
     }
@@ -460,46 +609,57 @@ class FailureHandlingIT extends SharedApplicationTest {
     static class Listeners extends ListenersOfKinds {
 
         private final Effects effects;
-        private final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
-        private final List<String> derivedKeys = new CopyOnWriteArrayList<>();
 
         Listeners(Effects effects) {
             this.effects = effects;
         }
 
-        int attempts(String payload) {
-            return this.attempts.get(payload).get();
-        }
-
-        List<String> derivedKeys() {
-            return this.derivedKeys;
-        }
-
-        /** A payload's first word says how it fails. */
+        /** A payload's first word says whether it fails. */
         @Override
         void on(String payload) {
-            this.attempts.computeIfAbsent(payload, key -> new AtomicInteger()).incrementAndGet();
             this.effects.happen(payload);
-            switch (payload.split(" ")[0]) {
-                case "before", "after", "behind", "patient", "uncommitted" -> {}
-                case "keyed" -> {
-                    this.derivedKeys.add(IdempotencyContext.current().deriveKey("email"));
-                    throw new IllegalStateException(payload);
-                }
-                case "stackOverflow" -> throw new StackOverflowError(payload);
-                case "verbose" -> throw new IllegalStateException(payload + ".".repeat(2_000_000));
-                default -> throw new IllegalStateException(payload);
+            if (payload.startsWith("verbose")) {
+                throw new IllegalStateException(payload + ".".repeat(2_000_000));
+            }
+            if (!payload.startsWith("before") && !payload.startsWith("after")) {
+                throw new IllegalStateException(payload);
             }
         }
 
-        @KafkaListener(id = "plain", topics = "plain${suffix}", groupId = "plain${suffix}")
-        void plain(String payload) {}
+        @KafkaListener(
+                topics = "keys${suffix}",
+                groupId = "keys${suffix}",
+                properties = "key.deserializer=dev.idempotency.failure.PickyDeserializer")
+        @KafkaListener(
+                topics = "asking${suffix}",
+                groupId = "asking${suffix}",
+                properties = "value.deserializer=dev.idempotency.failure.FailureHandlingIT$AskingDeserializer")
+        @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
+        @KafkaListener(topics = "foreign${suffix}", groupId = "foreign${suffix}", containerFactory = "foreign")
+        @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
+        @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
+        @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")
+        @IdempotentListener
+        void any(String payload) {
+            on(payload);
+        }
 
         @KafkaListener(
-                id = "manual",
-                topics = "manual${suffix}",
-                groupId = "manual${suffix}",
-                containerFactory = "manual")
+                topics = "filtered${suffix}",
+                groupId = "filtered${suffix}",
+                containerFactory = "filtering",
+                batch = "true")
+        @KafkaListener(
+                topics = "rudeBatch${suffix}",
+                groupId = "rudeBatch${suffix}",
+                containerFactory = "rude",
+                batch = "true")
+        @IdempotentListener
+        void anyBatch(List<String> payloads) {
+            payloads.forEach(this::on);
+        }
+
+        @KafkaListener(id = "manual", topics = "manual${suffix}", groupId = "manual${suffix}")
         @IdempotentListener("manual")
         void manual(String payload, Acknowledgment acknowledgment) {
             on(payload);
@@ -507,31 +667,25 @@ class FailureHandlingIT extends SharedApplicationTest {
         }
 
         @KafkaListener(
-                id = "own",
-                topics = "own${suffix}",
-                groupId = "own${suffix}",
-                containerFactory = "own",
-                batch = "true")
-        @IdempotentListener("own")
-        void own(List<String> payloads) {
-            payloads.forEach(this::on);
-        }
-
-        @KafkaListener(id = "rude", topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
-        @IdempotentListener("rude")
-        void rude(String payload) {
-            on(payload);
+                topics = "orders${suffix}",
+                groupId = "orders${suffix}",
+                properties = {
+                    "value.deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
+                    "spring.json.trusted.packages=dev.idempotency.failure"
+                })
+        @IdempotentListener("orders")
+        void orders(ConsumerRecord<String, Order> record) {
+            record.value().status = "ACCEPT";
+            record.headers().lastHeader("written").value()[0] = '!';
+            record.headers().remove("message-id").add("added", bytes("by the listener"));
+            throw new IllegalStateException("on purpose");
         }
 
         @KafkaListener(
-                id = "rudeBatch",
-                topics = "rudeBatch${suffix}",
-                groupId = "rudeBatch${suffix}",
-                containerFactory = "rude",
-                batch = "true")
-        @IdempotentListener("rudeBatch")
-        void rudeBatch(List<String> payloads) {
-            payloads.forEach(this::on);
-        }
+                id = "beside",
+                topics = "beside${suffix}",
+                groupId = "beside${suffix}",
+                containerFactory = "besides")
+        void beside(String payload) {}
     }
 }

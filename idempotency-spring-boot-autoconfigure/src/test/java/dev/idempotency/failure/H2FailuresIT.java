@@ -1,6 +1,6 @@
 package dev.idempotency.failure;
 
-class H2FailuresIT extends AbstractOtherDatabaseIT {
+class H2FailuresIT extends AbstractStoreFailuresIT {
 
     @Override
     String jdbcUrl() {

@@ -7,20 +7,16 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestMariaDb;
-import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Status;
 
 /** Its driver throws much of what it does not know as a failure of the connection, and its states say little. */
-class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
+class MariaDbFailuresIT extends AbstractStoreFailuresIT {
 
     private final String user = "app_" + UUID.randomUUID().toString().substring(0, 8);
 
@@ -74,32 +70,6 @@ class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
     void whatTheListenerSignalsIsTheMessagesFault() {
         send("signal");
         assertDeadLettered("signal");
-    }
-
-    @Test
-    void aRowThatHasChangedSinceItWasReadIsReadAgain() throws SQLException {
-        AtomicInteger changes = new AtomicInteger();
-        Listeners listeners = this.app.bean(Listeners.class);
-        listeners.doFor("changed", () -> {
-            this.app.jdbc().execute("set innodb_snapshot_isolation = on");
-            listeners.balance();
-            if (changes.incrementAndGet() <= 2 * MAX_ATTEMPTS) {
-                changeBehindItsBack();
-            }
-            listeners.deposit();
-        });
-        send("changed");
-        assertAppliedOnce("changed");
-        assertThat(changes).hasValue(2 * MAX_ATTEMPTS + 1);
-    }
-
-    private void changeBehindItsBack() {
-        try (Connection other = DriverManager.getConnection(this.adminUrl);
-                Statement statement = other.createStatement()) {
-            statement.executeUpdate("update account set balance = balance + 1 where id = 1");
-        } catch (SQLException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     @Test

@@ -36,7 +36,6 @@ import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
-import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 
 /** Whoever names a record of a batch, and whichever: records before it are not taken for done unless they are. */
 class MisnamedRecordsIT extends SharedApplicationTest {
@@ -72,7 +71,7 @@ class MisnamedRecordsIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"otherBatch", "filter", "filterLast", "interceptor"})
+    @ValueSource(strings = {"otherBatch", "interceptor"})
     void noMessageIsLostWhicheverIsNamed(String failure) {
         String culprit = failure + " provided";
         List<String> others = Stream.of("1 ", "2 ", "3 ", "5 ", "6 ", "7 ")
@@ -136,7 +135,6 @@ class MisnamedRecordsIT extends SharedApplicationTest {
                     new ConcurrentKafkaListenerContainerFactory<>();
             factory.setConsumerFactory(consumers);
             factory.setBatchListener(true);
-            factory.setRecordFilterStrategy(new NamingFilter());
             factory.setBatchInterceptor(new NamingInterceptor());
             factory.setCommonErrorHandler(errorHandler);
             return factory;
@@ -150,30 +148,6 @@ class MisnamedRecordsIT extends SharedApplicationTest {
         @Bean
         ConcurrentKafkaListenerContainerFactory<Object, Object> logging(ConsumerFactory<Object, Object> consumers) {
             return factory(consumers, new CommonLoggingErrorHandler());
-        }
-    }
-
-    static class NamingFilter implements RecordFilterStrategy<Object, Object> {
-
-        @Override
-        public boolean filter(ConsumerRecord<Object, Object> record) {
-            return false;
-        }
-
-        @Override
-        public List<ConsumerRecord<Object, Object>> filterBatch(List<ConsumerRecord<Object, Object>> records) {
-            for (ConsumerRecord<Object, Object> record : records) {
-                String payload = record.value().toString();
-                if (payload.startsWith("filter")) {
-                    ConsumerRecord<Object, Object> last = records.get(records.size() - 1);
-                    throw new BatchListenerFailedException(
-                            "by the filter",
-                            payload.startsWith("filterLast")
-                                    ? new ConsumerRecord<>(last.topic(), last.partition(), last.offset() + 1, null, "")
-                                    : record);
-                }
-            }
-            return records;
         }
     }
 

@@ -63,6 +63,16 @@ class OutageTests {
     }
 
     @Test
+    void aContainerThatIsStoppedIsNotSaidToHaveSucceeded() {
+        try (FailureLog log = new FailureLog(Outage.class.getName())) {
+            fail(0);
+            this.outage.recordStop();
+            assertThat(log.lines()).last().asString().contains("was stopped while it waited for the database, after ");
+        }
+        assertThat(this.heard).containsExactly("began", "ended");
+    }
+
+    @Test
     void aThreadThatStillWaitsIsWaitedFor() throws InterruptedException {
         failOnAThreadThatEnds();
         fail(1);

@@ -83,15 +83,6 @@ class InboxPlanIT {
                 .isZero());
     }
 
-    @Test
-    void forAReplayOnlyFailedMessagesAreRead() {
-        Map<String, Object> reads =
-                reads(() -> assertThat(new InboxReader(this.tables).replayable("consumer-0", Instant.now(), 0, 10))
-                        .hasSize(10));
-        assertThat(reads).containsEntry("seq_scan", 0L);
-        assertThat((Long) reads.get("idx_tup_fetch")).isLessThanOrEqualTo(1000);
-    }
-
     private void assertThatFewAreRead(Runnable work) {
         Map<String, Object> reads = reads(work);
         assertThat(reads).containsEntry("seq_scan", 0L);

@@ -1,8 +1,14 @@
 package dev.idempotency.inbox;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.FailureKind;
 import dev.idempotency.testing.TestMariaDb;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -19,6 +25,14 @@ class MariaDbInboxIT extends AbstractInboxIT {
     String jdbcUrl() {
         Optional<String> url = TestMariaDb.createDatabase();
         Assumptions.assumeTrue(url.isPresent(), "There is no embedded MariaDB for this platform");
-        return url.orElseThrow() + "&sessionVariables=time_zone='-09:30'";
+        return url.orElseThrow() + "&sessionVariables=time_zone='-09:30'&maxAllowedPacket=300000";
+    }
+
+    /** Otherwise the consumer would wait for the database for ever. */
+    @Test
+    void aMessageThatTheDriverRefusesAsTooLargeIsTheMessagesFault() {
+        assertThatThrownBy(() -> process(message("large", new byte[400_000], 0)))
+                .satisfies(failure -> assertThat(new DatabaseFailureClassifier().classify(failure))
+                        .isEqualTo(FailureKind.MESSAGE));
     }
 }

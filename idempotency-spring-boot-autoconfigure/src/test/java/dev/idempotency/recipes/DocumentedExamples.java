@@ -35,6 +35,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -61,7 +62,14 @@ abstract class DocumentedExamples {
         }
     }
 
-    static class ReconciliationPage {
+    abstract static class ReconciliationPage {
+
+        Reconciliation reconciliation;
+
+        @Scheduled(cron = "0 0 4 * * *")
+        void reconcileLedger() {
+            this.reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
+        }
 
         void use(DeadLetters deadLetters) {
             deadLetters.find(DeadLetterQuery.of("ledger"));

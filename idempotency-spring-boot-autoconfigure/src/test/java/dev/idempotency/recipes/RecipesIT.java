@@ -14,6 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -113,13 +114,13 @@ class RecipesIT extends ApplicationTest {
         }
     }
 
-    static class OrderListener {
+    abstract static class Writing {
 
-        private final JdbcTemplate jdbc;
+        @Autowired
+        JdbcTemplate jdbc;
+    }
 
-        OrderListener(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-        }
+    static class OrderListener extends Writing {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(key = "#payload.split(';')[0] + '/' + #payload.split(';')[1]")
@@ -146,13 +147,7 @@ class RecipesIT extends ApplicationTest {
     }
     // end::digest[]
 
-    static class WelcomeListener {
-
-        private final JdbcTemplate jdbc;
-
-        WelcomeListener(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-        }
+    static class WelcomeListener extends Writing {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(consumer = "welcome", key = "@keyDigest.of(#payload)")
@@ -161,13 +156,7 @@ class RecipesIT extends ApplicationTest {
         }
     }
 
-    static class StockListener {
-
-        private final JdbcTemplate jdbc;
-
-        StockListener(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-        }
+    static class StockListener extends Writing {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(consumer = "stock", key = "#message")
@@ -232,13 +221,7 @@ class RecipesIT extends ApplicationTest {
         // end::calling[]
     }
 
-    static class NoTableListener {
-
-        private final JdbcTemplate jdbc;
-
-        NoTableListener(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-        }
+    static class NoTableListener extends Writing {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         void on(String message) {

@@ -2,6 +2,7 @@ package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
@@ -56,7 +57,13 @@ class SharedCleanupIT {
     private static Cleanup instance(IdempotencyDatabase tables) {
         ConsumerRegistry consumers = () -> Stream.of("consumer-0", "consumer-1")
                 .map(consumer -> new ConsumerDescription(
-                        consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)))
+                        consumer,
+                        "Orders.on",
+                        List.of("orders"),
+                        "group",
+                        "header",
+                        Duration.ofDays(7),
+                        Strategy.MESSAGE_ID))
                 .toList();
         CleanupTask task =
                 new ProcessedMessageCleanup(new ProcessedMessagePurge(tables), consumers, Duration.ofDays(30));

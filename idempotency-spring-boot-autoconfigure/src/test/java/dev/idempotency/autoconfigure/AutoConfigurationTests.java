@@ -1,0 +1,223 @@
+package dev.idempotency.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
+import dev.idempotency.app.ForgetfulStore;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.key.MessageKeyResolver;
+import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.result.ResultConverter;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupObserver;
+import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.retention.CleanupSchedule;
+import dev.idempotency.retention.CleanupTask;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreStatistics;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Which beans there are, and what users may define themselves in place of ours. */
+class AutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    IdempotencyAutoConfiguration.class,
+                    IdempotencyCheckAutoConfiguration.class,
+                    IdempotencyEndpointAutoConfiguration.class,
+                    IdempotencyHealthAutoConfiguration.class,
+                    IdempotencyMetricsAutoConfiguration.class,
+                    IdempotencyStoreAutoConfiguration.class))
+            .withPropertyValues(
+                    "spring.datasource.url=jdbc:h2:mem:back-off",
+                    "spring.datasource.generate-unique-name=false",
+                    "idempotency.schema.mode=none",
+                    "management.endpoints.web.exposure.include=*");
+
+    private final ApplicationContextRunner withRegistries = this.runner
+            .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+            .withBean(ObservationRegistry.class, ObservationRegistry::create);
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                Cleanup.class,
+                CleanupSchedule.class,
+                DeadLetters.class,
+                Dialect.class,
+                FailureClassifier.class,
+                IdempotencyDeadLettersEndpoint.class,
+                IdempotencyEndpoint.class,
+                IdempotencyInboxEndpoint.class,
+                IdempotencyReconciliationEndpoint.class,
+                IdempotentOperations.class,
+                MessageKeyResolver.class,
+                MeterObserver.class,
+                ObservationObserver.class,
+                ProcessedMessageStore.class,
+                Reconciliation.class,
+                ResultConverter.class
+            })
+    <T> void whenTheUserDefinesTheirOwnThenOursBacksOff(Class<T> type) {
+        this.withRegistries.run(context -> assertThat(context).hasSingleBean(type));
+        this.withRegistries
+                .withBean("theirs", type, () -> Mockito.mock(type))
+                .run(context ->
+                        assertThat(context).hasNotFailed().getBeanNames(type).containsExactly("theirs"));
+    }
+
+    @Test
+    void whenTheUserDefinesTheirOwnHealthIndicatorThenOursBacksOff() {
+        this.withRegistries.run(context -> assertThat(context).hasSingleBean(IdempotencyHealthIndicator.class));
+        this.withRegistries
+                .withBean(
+                        "idempotencyHealthIndicator", HealthIndicator.class, () -> Mockito.mock(HealthIndicator.class))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(IdempotencyHealthIndicator.class));
+    }
+
+    @Test
+    void withoutRegistriesTheyAreGone() {
+        this.runner.run(context -> assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(MeterObserver.class)
+                .doesNotHaveBean(ObservationObserver.class));
+    }
+
+    @Test
+    void withSeveralRegistriesOfWhichNoneIsPrimaryTheApplicationStartsWithoutMeters() {
+        this.withRegistries
+                .withBean("another", MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean("yetAnother", ObservationRegistry.class, ObservationRegistry::create)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(MeterObserver.class)
+                        .doesNotHaveBean(ObservationObserver.class));
+    }
+
+    @Test
+    void whenTheLibraryIsOffNothingIsObserved() {
+        this.withRegistries.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
+                .doesNotHaveBean(MeterObserver.class)
+                .doesNotHaveBean(ObservationObserver.class)
+                .doesNotHaveBean(IdempotencyEndpoint.class)
+                .doesNotHaveBean(IdempotencyHealthIndicator.class)
+                .doesNotHaveBean(StoreWatch.class)
+                .doesNotHaveBean(Cleanup.class));
+    }
+
+    @Test
+    void healthCanBeSwitchedOff() {
+        this.runner
+                .withPropertyValues("management.health.idempotency.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(IdempotencyHealthIndicator.class));
+    }
+
+    @Test
+    void aStoreOfTheUsersThatSaysNothingOfItsSizeIsUnknownAndHealthy() {
+        this.withRegistries
+                .withBean(ProcessedMessageStore.class, ForgetfulStore::new)
+                .run(context -> {
+                    assertThat(context.getBean(StoreWatch.class).current()).isEqualTo(StoreStatistics.UNKNOWN);
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("idempotency.store.rows")
+                                    .gauge()
+                                    .value())
+                            .isNaN();
+                    Health health =
+                            context.getBean(IdempotencyHealthIndicator.class).health();
+                    assertThat(health.getStatus().getCode()).isEqualTo("UP");
+                    assertThat(health.getDetails()).containsEntry("schema", "not ours");
+                });
+    }
+
+    @Test
+    void theCleanupIsScheduledByDefault() {
+        this.runner.run(context -> {
+            assertThat(context).hasSingleBean(Cleanup.class);
+            assertThat(context.getBean(CleanupSchedule.class).isRunning()).isTrue();
+            IdempotencyProperties.Cleanup properties =
+                    context.getBean(IdempotencyProperties.class).cleanup();
+            assertThat(properties.interval().duration()).isEqualTo(Duration.ofMinutes(1));
+            assertThat(properties.orphansAfter().duration()).isEqualTo(Duration.ofDays(30));
+        });
+    }
+
+    @Test
+    void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand() {
+        this.runner
+                .withPropertyValues("idempotency.cleanup.interval=-", "idempotency.schema.mode=migrate")
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(CleanupSchedule.class);
+                    assertThat(context.getBean(Cleanup.class).run().keepsUp()).isTrue();
+                });
+    }
+
+    @Test
+    void whenTheStoreIsTheUsersOwnThenItsCleanupIsToo() {
+        this.runner
+                .withBean(ProcessedMessageStore.class, ForgetfulStore::new)
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Cleanup.class));
+    }
+
+    @Test
+    void tasksAndObserversAreBeans() {
+        AtomicReference<CleanupRun> heard = new AtomicReference<>();
+        this.runner
+                .withBean(CleanupTask.class, OneRow::new)
+                .withBean(CleanupObserver.class, () -> heard::set)
+                .withPropertyValues("idempotency.cleanup.interval=10ms", "idempotency.schema.mode=migrate")
+                .run(context -> {
+                    await().atMost(Duration.ofSeconds(30)).until(() -> heard.get() != null);
+                    CleanupRun run = context.getBean(Cleanup.class).status().lastRun();
+                    assertThat(run.deletedByTask())
+                            .containsOnly(
+                                    Map.entry("processed", 0L),
+                                    Map.entry("positions", 0L),
+                                    Map.entry("versions", 0L),
+                                    Map.entry("inbox", 0L),
+                                    Map.entry("results", 0L),
+                                    Map.entry("one-row", 1L));
+                    assertThat(heard.get().deleted()).isOne();
+                });
+    }
+
+    private static final class OneRow implements CleanupTask {
+
+        @Override
+        public String name() {
+            return "one-row";
+        }
+
+        @Override
+        public List<Backlog> backlogs() {
+            return List.of(limit -> 1);
+        }
+    }
+}
