@@ -10,20 +10,16 @@ public enum Check {
     NO_STORE(Level.FAIL, "The listener would run without a claim: every duplicate would be applied."),
     ASYNC_LISTENER(
             Level.FAIL,
-            "The work would run outside the transaction of the claim: a failure would leave the message claimed and"
-                    + " lost, and its offset committed."),
+            "The work would run outside the claim's transaction: what fails would stay claimed, and be lost."),
     TRANSACTION_ATTRIBUTES(Level.FAIL, "Claim and work would not be committed together."),
     TRANSACTION_MANAGER(Level.FAIL, "Without a transaction there is nothing to claim in.", true),
     TRANSACTION_DATA_SOURCE(
             Level.FAIL, "The claim would not be part of the listener's transaction, so that every message is refused."),
     ROUTING_DATA_SOURCE(
             Level.FAIL,
-            "The tables are made, cleaned up and watched in one of these places alone: in the others claims would fail, or"
-                    + " stay for ever."),
+            "The tables are in one of these places alone: in the others claims would fail, or stay for ever."),
     CONTAINER_TRANSACTION(
-            Level.FAIL,
-            "Acknowledgments would take effect, and outcomes be counted, before the container's commit: if that fails,"
-                    + " the message is lost."),
+            Level.FAIL, "Messages would be acknowledged before the container's commit: if that fails, they are lost."),
     CONSUMER_NAME(Level.FAIL, "No message could be claimed under this name.", true),
     SHARED_CONSUMER_NAME(
             Level.FAIL, "One would take the other's messages: what one has claimed is a duplicate for the other."),
@@ -42,25 +38,21 @@ public enum Check {
             Level.FAIL, "The consumer stops at its first dead letter, which is never acknowledged to its container."),
     REPLY(
             Level.WARN,
-            "The reply is sent after the database has committed: after a crash between the two the message is a"
-                    + " duplicate, and the reply is never sent."),
+            "After a crash between commit and reply the message is a duplicate, and the reply is never sent."),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
-            "It is called when the transaction has been rolled back: if it returns instead of throwing, the offset is"
-                    + " committed and the message lost."),
+            "If it returns, after the rollback, instead of throwing, the offset is committed and the message lost."),
     NO_ROLLBACK(
             Level.WARN,
-            "The claim is committed although the listener failed: its retry is a duplicate, and the work is never"
-                    + " finished."),
+            "The claim of a failed message is committed: its retry is a duplicate, and never finishes the work."),
     BATCH_SIGNATURE(Level.FAIL, "Duplicates cannot be taken out of it: they would be applied a second time."),
     LATE_RETRY_TOPIC(
             Level.FAIL, "While the database is away, messages would go to the retry topics and be dead-lettered."),
     MERGED_ENTITY(
             Level.FAIL,
-            "A repository's save() merges such an entity: a duplicate updates the row, violates nothing, and is applied a"
-                    + " second time."),
+            "A repository's save() merges such an entity: a duplicate updates the row and is applied twice."),
     STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),

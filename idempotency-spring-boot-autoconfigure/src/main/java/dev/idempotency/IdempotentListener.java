@@ -30,8 +30,7 @@ public @interface IdempotentListener {
     /**
      * Name under which processed messages are recorded. Two listeners with different names each process the same
      * message once. Placeholders are resolved. Default: {@code <group id>/<Class>.<method>}, or for a class
-     * of handlers {@code <group id>/<Class>}, which changes when these are renamed; name the consumer to be free to
-     * rename.
+     * of handlers {@code <group id>/<Class>}; name the consumer to be free to rename these.
      */
     @AliasFor("value")
     String consumer() default "";
@@ -45,15 +44,12 @@ public @interface IdempotentListener {
      */
     String key() default "";
 
-    /**
-     * How messages are recognised. If another attribute does not fit the strategy, the application does not start.
-     */
+    /** How messages are recognised. If another attribute does not fit the strategy, the application does not start. */
     Strategy strategy() default Strategy.MESSAGE_ID;
 
     /**
      * What happens to a message that has the id of another one but another payload, because its producer has used an id
-     * twice: it would be dropped as a duplicate, though it was never applied. Default: {@code idempotency.conflicts}. Only
-     * with {@link Strategy#MESSAGE_ID}.
+     * twice. Default: {@code idempotency.conflicts}. Only with {@link Strategy#MESSAGE_ID}.
      */
     OnConflict conflicts() default OnConflict.DEFAULT;
 
@@ -109,9 +105,8 @@ public @interface IdempotentListener {
 
     /**
      * Whether the listener's result, which is sent as a reply ({@code @SendTo}, or a request with a reply topic), is kept
-     * with the claim, as JSON, and sent again for a duplicate: as the reply to the duplicate's own request. The record is
-     * done when the brokers have the reply; otherwise it is redelivered and answered. For listeners that take one record at a
-     * time and return something.
+     * with the claim, as JSON, and sent again for a duplicate. The record is done when the brokers have the reply. For
+     * listeners that take one record at a time and return something.
      */
     boolean keepReply() default false;
 }

@@ -8,7 +8,6 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
-import dev.idempotency.kafka.BrokerTopicLookup;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -91,7 +90,7 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     TopicLookup idempotencyTopicLookup() {
-        return new BrokerTopicLookup();
+        return new TopicLookup();
     }
 
     @Bean

@@ -12,7 +12,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.BaseStream;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
@@ -27,7 +26,7 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 final class BatchCheck {
 
     private static final List<Class<?>> NO_PAYLOADS =
-            List.of(Acknowledgment.class, Consumer.class, ConsumerRecords.class, MessageHeaders.class);
+            List.of(Acknowledgment.class, Consumer.class, MessageHeaders.class);
 
     private BatchCheck() {}
 
@@ -45,7 +44,7 @@ final class BatchCheck {
             // Further parameters may come from an argument resolver of the application's own.
             boolean single = payload && !payloadSeen && !isParallel(type);
             payloadSeen |= payload;
-            if (single || isOtherCollection(type) || (header ? isAccessor(type) : isConverted(type))) {
+            if (single || isOtherContainer(type, header) || (header ? isAccessor(type) : isText(type))) {
                 report.add(
                         Check.BATCH_SIGNATURE,
                         "It is a batch listener, and takes its %s as a %s."
@@ -58,7 +57,7 @@ final class BatchCheck {
 
     private static Class<?> contentType(ResolvableType declared) {
         Class<?> type = declared.resolve();
-        ResolvableType content = (type == Optional.class || type == Message.class) ? declared.getGeneric(0) : declared;
+        ResolvableType content = (type == Message.class) ? declared.getGeneric(0) : declared;
         return Objects.requireNonNullElse(content.resolve(), Object.class);
     }
 
@@ -72,18 +71,21 @@ final class BatchCheck {
         return MessageHeaderAccessor.class.isAssignableFrom(type);
     }
 
-    /** Whether it is filtered with the messages. Bytes are one value, whatever they were converted from. */
+    /** Whether it is filtered with the messages. */
     private static boolean isParallel(Class<?> type) {
-        return type.isAssignableFrom(ArrayList.class) || (type.isArray() && type != byte[].class);
+        return type.isAssignableFrom(ArrayList.class);
     }
 
     /** Whether Spring may have converted a list to it. */
-    private static boolean isConverted(Class<?> type) {
-        return (type.isArray() && type.getComponentType().isPrimitive()) || CharSequence.class.isAssignableFrom(type);
+    private static boolean isText(Class<?> type) {
+        return CharSequence.class.isAssignableFrom(type);
     }
 
-    private static boolean isOtherCollection(Class<?> type) {
-        return BaseStream.class.isAssignableFrom(type)
-                || (Collection.class.isAssignableFrom(type) && !type.isAssignableFrom(ArrayList.class));
+    /** Whether it may hold what belongs to several records, and is not filtered with them. */
+    private static boolean isOtherContainer(Class<?> type, boolean header) {
+        return type == Optional.class
+                || (type.isArray() && !(header && type == byte[].class))
+                || BaseStream.class.isAssignableFrom(type)
+                || (Collection.class.isAssignableFrom(type) && !isParallel(type));
     }
 }

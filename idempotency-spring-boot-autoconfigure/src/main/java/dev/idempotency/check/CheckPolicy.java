@@ -13,16 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record CheckPolicy(Mode mode, Set<Check> relaxed) {
 
-    /** How findings are reported. */
+    /** Whether findings keep the application from starting, are logged, or are not looked for, unless they are indispensable. */
     public enum Mode {
-
-        /** The application does not start with a finding that matters; lesser ones are logged. */
         FAIL,
-
-        /** All findings are logged, and none keeps the application from starting unless a listener cannot work at all. */
         WARN,
-
-        /** Nothing is looked for but what keeps a listener from working at all. */
         OFF
     }
 

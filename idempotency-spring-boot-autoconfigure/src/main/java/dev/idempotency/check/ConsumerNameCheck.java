@@ -51,17 +51,17 @@ final class ConsumerNameCheck {
                 .min(Comparator.comparing(other -> other.consumer().listener()))
                 .ifPresent(other -> report.add(
                         Check.SHARED_CONSUMER_NAME,
-                        "Its consumer name '%s' is also that of %s; this one is for %s, the other for %s."
+                        "Its consumer name '%s' is also used by %s; this one reads %s, the other %s."
                                 .formatted(name, other.consumer().listener(), sources(listener), sources(other)),
-                        "Give each a name of its own in @IdempotentListener(consumer = …), or name all topics in one"
+                        "Name each differently in @IdempotentListener(consumer = …), or name all topics in one"
                                 + " @KafkaListener(topics = …)."));
         if (this.beanFactory.getBeansOfType(IdempotentConsumer.class).values().stream()
                 .anyMatch(declared -> declared.name().equals(name))) {
             report.add(
                     Check.SHARED_CONSUMER_NAME,
-                    "Its consumer name '%s' is also that of an IdempotentConsumer, whose ids are claimed by code."
+                    "Its consumer name '%s' is also used by an IdempotentConsumer, whose ids are claimed by code."
                             .formatted(name),
-                    "Give each a name of its own, in @IdempotentListener(consumer = …) and in"
+                    "Name each differently, in @IdempotentListener(consumer = …) and in"
                             + " IdempotentConsumer.named(…).");
         }
     }
@@ -77,7 +77,7 @@ final class ConsumerNameCheck {
                 report.add(
                         Check.SHARED_TOPIC,
                         "The group '%s' has several listeners for the topic '%s'.".formatted(group, topic),
-                        "Give each listener a groupId of its own, or let one listener handle the topic.");
+                        "Give each listener another groupId, or let one listener handle the topic.");
             }
         }
     }

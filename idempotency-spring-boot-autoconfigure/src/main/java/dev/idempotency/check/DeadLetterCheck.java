@@ -6,7 +6,6 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -16,7 +15,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Checks whether anybody takes the dead letters of one consumer for those of another: all groups on a topic, and
+ * Checks whether a listener receives the dead letters of another consumer: all groups on a topic, and
  * {@code @RetryableTopic}, publish to the same dead-letter topic by default. Readers in other applications are not seen.
  */
 final class DeadLetterCheck {
@@ -33,29 +32,35 @@ final class DeadLetterCheck {
     }
 
     void check(ProtectedListener listener, Report report) {
-        for (String topic : Stream.concat(providedTopics(listener).stream(), retriedTopics(listener))
-                .toList()) {
-            boolean shared = this.all.get().stream()
-                    .filter(other ->
-                            !other.consumer().name().equals(listener.consumer().name()))
-                    .anyMatch(other -> Stream.concat(providedTopics(other).stream(), retriedTopics(other))
-                            .anyMatch(topic::equals));
-            containers()
-                    .filter(reader -> reads(reader, topic))
-                    .filter(reader -> (reader.getMainListenerId() != null) ? !retries(listener, reader) : shared)
-                    .forEach(reader -> report.add(
-                            Check.SHARED_DEAD_LETTERS,
-                            ((reader.getMainListenerId() != null)
-                                            ? "Its dead letters go to '%s', and so to another listener's @DltHandler, in group '%s'."
-                                            : "Its dead letters go to '%s', as do those of others, and the group '%s' reads all.")
-                                    .formatted(topic, reader.getGroupId()),
-                            "Give one of them a topic of its own: set @RetryableTopic(dltTopicSuffix = …) or"
-                                    + " idempotency.errors.dead-letter.suffix. Or skip, in what reads it, letters whose header"
-                                    + " kafka_dlt-original-consumer-group names another group, and relax this check."));
-        }
+        topicsOf(listener).forEach(topic -> containers()
+                .filter(reader -> reads(reader, topic) && takesForAnothers(reader, topic, listener))
+                .forEach(reader -> report.add(
+                        Check.SHARED_DEAD_LETTERS,
+                        ((reader.getMainListenerId() != null)
+                                        ? "Its dead letters go to '%s', and so to another listener's @DltHandler, in group '%s'."
+                                        : "Its dead letters and other consumers' go to '%s', and the group '%s' reads all of them.")
+                                .formatted(topic, reader.getGroupId()),
+                        "Use another topic for one of them: set @RetryableTopic(dltTopicSuffix = …) or"
+                                + " idempotency.errors.dead-letter.suffix. Or skip, in what reads it, letters whose header"
+                                + " kafka_dlt-original-consumer-group names another group, and relax this check.")));
     }
 
-    /** Topics that the provided error handler publishes to. Those of a pattern are not known. */
+    private Stream<String> topicsOf(ProtectedListener listener) {
+        return Stream.concat(providedTopics(listener).stream(), retriedTopics(listener));
+    }
+
+    private boolean takesForAnothers(
+            AbstractMessageListenerContainer<?, ?> reader, String topic, ProtectedListener listener) {
+        return (reader.getMainListenerId() != null)
+                ? !retries(listener, reader)
+                : this.all.get().stream()
+                        .anyMatch(other -> !other.consumer()
+                                        .name()
+                                        .equals(listener.consumer().name())
+                                && topicsOf(other).anyMatch(topic::equals));
+    }
+
+    /** Topics that the provided error handler publishes to. For a pattern they are not known. */
     List<String> providedTopics(ProtectedListener listener) {
         boolean published = this.suffix != null
                 && !listener.isForRetries()
@@ -77,9 +82,8 @@ final class DeadLetterCheck {
     }
 
     private static boolean retries(ProtectedListener listener, AbstractMessageListenerContainer<?, ?> reader) {
-        return reader.getMainListenerId() != null
-                && Objects.equals(
-                        reader.getMainListenerId(), listener.container().getListenerId());
+        String main = reader.getMainListenerId();
+        return main != null && main.equals(listener.container().getListenerId());
     }
 
     private static boolean reads(AbstractMessageListenerContainer<?, ?> reader, String topic) {

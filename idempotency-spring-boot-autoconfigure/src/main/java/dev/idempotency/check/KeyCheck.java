@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -44,7 +45,7 @@ final class KeyCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
-    /** Stands for the arguments of type {@code Message}. */
+    /** The name for arguments of type {@code Message}. */
     private static final String MESSAGE = "#__message";
 
     private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
@@ -148,20 +149,39 @@ final class KeyCheck {
     }
 
     static void check(ProtectedListener listener, Report report) {
-        if (listener.keyExpression() != null) {
-            KeyCheck check = new KeyCheck("key", listener.keyExpression(), listener, report);
-            if (check.isDefinite()) {
-                check.checkKey();
-            }
+        String key = listener.keyExpression();
+        if (key != null) {
+            new KeyCheck("key", key, listener, report).check(KeyCheck::checkKey);
         }
-        if (listener.versionExpression() != null) {
-            KeyCheck check = new KeyCheck("version", listener.versionExpression(), listener, report);
-            if (check.isDefinite() && OFFSET_OR_TIME.matcher(check.code).find()) {
-                check.add(
-                        Check.AMBIGUOUS_KEY,
-                        "uses the record's offset or timestamp, and a copy of an old state gets a new one.",
-                        VERSION_REMEDY);
-            }
+        String version = listener.versionExpression();
+        if (version != null) {
+            new KeyCheck("version", version, listener, report).check(KeyCheck::checkVersion);
+        }
+    }
+
+    /** Checks what keys and versions have in common first; one expression gives one finding, where one is enough. */
+    private void check(Consumer<KeyCheck> rest) {
+        checkPayload();
+        String changing = changingPart();
+        String withoutTexts = this.code.replaceAll("'[^']*'", "");
+        if (changing != null) {
+            add(
+                    Check.UNSTABLE_KEY,
+                    "uses %s, which is another one at every delivery.".formatted(changing),
+                    this.remedy);
+        } else if (!withoutTexts.contains("#") && !withoutTexts.contains("@")) {
+            add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
+        } else if (!lacksProperty()) {
+            rest.accept(this);
+        }
+    }
+
+    private void checkVersion() {
+        if (OFFSET_OR_TIME.matcher(this.code).find()) {
+            add(
+                    Check.AMBIGUOUS_KEY,
+                    "uses the record's offset or timestamp, and a copy of an old state gets a new one.",
+                    VERSION_REMEDY);
         }
     }
 
@@ -169,32 +189,14 @@ final class KeyCheck {
         this.report.add(check, "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
     }
 
-    /** Checks what keys and versions have in common; one expression gives one finding, where one is enough. */
-    private boolean isDefinite() {
+    /** A custom argument resolver may give the listener something that is not part of the message. */
+    private void checkPayload() {
         if (!this.payloads.isEmpty() && this.code.matches(".*#payload\\b.*")) {
-            // A custom argument resolver may give the listener something that is not part of the message.
             add(
                     Check.AMBIGUOUS_KEY,
                     "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", this.payloads)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
-        String changing = changingPart();
-        if (changing != null) {
-            add(
-                    Check.UNSTABLE_KEY,
-                    "uses %s, which is another one at every delivery.".formatted(changing),
-                    this.remedy);
-            return false;
-        }
-        if (lacksProperty()) {
-            return false;
-        }
-        String withoutTexts = this.code.replaceAll("'[^']*'", "");
-        boolean constant = !withoutTexts.contains("#") && !withoutTexts.contains("@");
-        if (constant) {
-            add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
-        }
-        return !constant;
     }
 
     private @Nullable String changingPart() {

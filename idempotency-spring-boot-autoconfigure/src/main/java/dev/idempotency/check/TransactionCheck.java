@@ -53,7 +53,7 @@ final class TransactionCheck {
                     Check.TRANSACTION_ATTRIBUTES,
                     "Its proxy has a transaction advice %s the claim.".formatted(around ? "around" : "within"),
                     "Leave the method out of the pointcut of that advice: @IdempotentListener opens the transaction. If it"
-                            + " is that of @Transactional, give it a lower precedence (a higher order).");
+                            + " belongs to @Transactional, give it a lower precedence (a higher order).");
         }
         checkDataSource(listener.transactionManager(), report);
     }
@@ -129,7 +129,7 @@ final class TransactionCheck {
                     Check.ROUTING_DATA_SOURCE,
                     "The store's DataSource is an AbstractRoutingDataSource.",
                     "Keep the tables in one schema that all its connections share, in one database, and name it in"
-                            + " idempotency.schema.name; or let the store have a DataSource of its own, that is @Primary."
+                            + " idempotency.schema.name; or give the store another DataSource, as @Primary."
                             + " If all but one are read-only replicas, relax this check.");
         }
     }

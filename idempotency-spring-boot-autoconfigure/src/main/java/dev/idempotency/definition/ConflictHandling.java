@@ -25,10 +25,9 @@ public final class ConflictHandling {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
-    private static final String REMEDY =
-            "Let the producer give each message an id of its own, or name what tells them apart"
-                    + " in @IdempotentListener(key = …). Set idempotency.conflicts to 'off' where the payload of one message changes"
-                    + " each time it is sent.";
+    private static final String REMEDY = "Let the producer give each message another id, or name what tells them apart"
+            + " in @IdempotentListener(key = …). Set idempotency.conflicts to 'off' where the payload of one message changes"
+            + " each time it is sent.";
 
     private static final long WARNING_INTERVAL = TimeUnit.MINUTES.toNanos(1);
 

@@ -70,9 +70,8 @@ final class IdentityResolver {
 
     /** Returns where versions come from; {@code null} if the listener has none. */
     @Nullable
-    ExpressionKeySource versionsOf(
-            ListenerCandidate listener, String expression, ListenerMethod method, TopicIdTracker topics) {
-        return (listener.annotation().strategy() == Strategy.VERSION && StringUtils.hasText(expression))
+    ExpressionKeySource versionsOf(Strategy strategy, String expression, ListenerMethod method, TopicIdTracker topics) {
+        return (strategy == Strategy.VERSION && StringUtils.hasText(expression))
                 ? parse("version", expression, method, topics)
                 : null;
     }

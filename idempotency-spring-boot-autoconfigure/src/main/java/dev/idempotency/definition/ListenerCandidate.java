@@ -80,11 +80,6 @@ record ListenerCandidate(
                         .anyMatch(configuration -> configuration.hasConfigurationForTopics(topics));
     }
 
-    /** Whether calls of its method, by whatever container, pass the proxy that claims; start-up checks report if not. */
-    boolean isClaimed() {
-        return ProxyPath.of(this.bean, this.method).claims();
-    }
-
     /** Whether its container reads the dead letters of retry topics: it is made of the same annotation, and calls another method. */
     boolean readsDeadLetters(BeanFactory beanFactory) {
         String main = this.container.getMainListenerId();

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no strategies with tables of their own, inboxes or results.
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes or results.
  *
  * @param keyResolver who finds the key where there is no expression
  * @param outages receives commits, as an outage ends with one

@@ -25,8 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
@@ -110,10 +112,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                     resolved.get(0).consumer().name(),
                     polls.obstacles().stream().map(ListenerFault::what).collect(Collectors.joining(" ")));
         }
-        boolean claimed = !deadLetters
-                && candidates.size() == candidates.get(0).methodCount()
-                && candidates.stream().allMatch(ListenerCandidate::isClaimed);
-        return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
+        boolean errorHandler =
+                AnnotatedElementUtils.getMergedRepeatableAnnotations(element, KafkaListener.class).stream()
+                        .anyMatch(listener -> !listener.errorHandler().isEmpty());
+        return new ProtectedMethods(definitions, polls.isGranted(), errorHandler, topics);
     }
 
     /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */
@@ -131,7 +133,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
         if (ContainerFacts.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
             logger.warn("Kafka transactions are switched off for the containers of @IdempotentListener: the database's"
-                    + " commit decides, and the claim drops what is redelivered. Write what is to be sent to an outbox"
+                    + " commit decides, and the claim drops what is redelivered. Send records through an outbox"
                     + " table. See " + Check.DOCUMENTATION + "failures.md#kafka-transactions-on-the-container");
         }
     }

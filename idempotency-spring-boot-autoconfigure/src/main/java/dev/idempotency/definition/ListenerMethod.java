@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -42,8 +41,7 @@ public final class ListenerMethod {
             Consumer.class,
             ConsumerRecordMetadata.class,
             MessageHeaders.class,
-            MessageHeaderAccessor.class,
-            ConsumerRecords.class);
+            MessageHeaderAccessor.class);
 
     /** Types that message converters convert: such a value need not be the payload. */
     private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
@@ -53,7 +51,6 @@ public final class ListenerMethod {
     private final @Nullable ReplyKeeper replies;
     private final List<String> names;
     private final int payloadIndex;
-    private final boolean takesConsumer;
 
     ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyKeeper replies) {
         this.method = method;
@@ -62,7 +59,6 @@ public final class ListenerMethod {
         String[] discovered = NAMES.getParameterNames(method);
         this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
         this.payloadIndex = payloadIndex(method.getParameters());
-        this.takesConsumer = List.of(method.getParameterTypes()).contains(Consumer.class);
     }
 
     private static int payloadIndex(Parameter[] parameters) {
@@ -120,11 +116,6 @@ public final class ListenerMethod {
         return value == null
                 || takesRecord()
                 || (mayTakeValue() && payloadType().isInstance(value));
-    }
-
-    /** Whether it may seek by itself. */
-    public boolean takesConsumer() {
-        return this.takesConsumer;
     }
 
     /** Whether it takes the record itself, or no payload at all. */

@@ -92,7 +92,7 @@ final class ListenerResolver {
                 () -> this.identities.keysOf(candidate, key, method, topics));
         String version = faults.collect("", () -> this.texts.resolve(annotation.version(), Check.KEY_EXPRESSION));
         ExpressionKeySource versions = faults.<@Nullable ExpressionKeySource>collect(
-                null, () -> this.identities.versionsOf(candidate, version, method, topics));
+                null, () -> this.identities.versionsOf(strategy, version, method, topics));
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(

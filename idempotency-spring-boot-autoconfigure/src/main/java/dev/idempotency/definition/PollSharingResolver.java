@@ -74,7 +74,7 @@ final class PollSharingResolver {
         ContainerProperties properties = container.getContainerProperties();
         refuseIf(
                 BY_THE_LISTENER.contains(properties.getAckMode()),
-                "By its acknowledgment mode %s the listener decides on each record by itself, and those of a poll are"
+                "By its acknowledgment mode %s the listener decides on each record, and the records of a poll are"
                                 .formatted(properties.getAckMode())
                         + " committed, or not, together.",
                 "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")",
@@ -117,7 +117,7 @@ final class PollSharingResolver {
                 this.texts
                         .resolveIfPossible(candidate.annotation().claimAtCommit())
                         .equals("true"),
-                "It claims each message with the commit of its own transaction.",
+                "It claims each message with a commit.",
                 "Remove claimAtCommit = \"true\"",
                 obstacles);
         refuseIf(

@@ -16,18 +16,18 @@ public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
     private final boolean transactionPerPoll;
-    private final boolean claimed;
+    private final boolean errorHandler;
     private final TopicIdTracker topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
     ProtectedMethods(
             Map<Method, ListenerDefinition> definitions,
             boolean transactionPerPoll,
-            boolean claimed,
+            boolean errorHandler,
             TopicIdTracker topics) {
         this.definitions = Map.copyOf(definitions);
         this.transactionPerPoll = transactionPerPoll;
-        this.claimed = claimed;
+        this.errorHandler = errorHandler;
         this.topics = topics;
     }
 
@@ -46,9 +46,9 @@ public final class ProtectedMethods {
         this.topics.assigned(partitions);
     }
 
-    /** Whether every call of the container passes the proxy that claims. */
-    public boolean areClaimed() {
-        return this.claimed;
+    /** Whether the listener has a {@code KafkaListenerErrorHandler}, which may handle failures in place of the container. */
+    public boolean hasErrorHandler() {
+        return this.errorHandler;
     }
 
     /** Whether a record listener shares one transaction among all records of a poll. */

@@ -95,7 +95,7 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
                                 && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes()));
     }
 
-    /** Whether a class cannot override a method as it is in another package, or in that of another class loader. */
+    /** Whether a class cannot override a method, which is in another package or of another class loader. */
     public static boolean isHiddenFrom(Class<?> type, Method method) {
         Class<?> declaring = method.getDeclaringClass();
         return !Modifier.isPublic(method.getModifiers())

@@ -32,15 +32,15 @@ public record ReplyKeeper(KeptResults results, Type type) {
         refuseIf(
                 perPoll || ContainerFacts.deliversBatches(listener.container()),
                 "It takes several records in one transaction, and a reply belongs to one.",
-                "Let it take one record at a time, in a transaction of its own");
+                "Let it take one record per transaction");
         refuseIf(
                 NOTHING.contains(raw.getName()),
                 "It returns nothing, so that there is no reply to be kept.",
                 "Return the reply");
         refuseIf(
                 raw == Object.class || result.hasUnresolvableGenerics(),
-                "It returns a %s, which does not say as what it is to be read again.".formatted(result),
-                "Return something of a class of its own");
+                "It returns a %s, which does not say how to read it again.".formatted(result),
+                "Return a class");
         refuseIf(
                 Stream.of(result, result.asCollection().getGeneric())
                         .anyMatch(each -> Message.class.isAssignableFrom(each.toClass())),

@@ -52,7 +52,7 @@ final class StrategyResolver {
         if (others != null && others != strategy) {
             throw ListenerFault.found(
                     Check.STRATEGY,
-                    "The messages of consumer '%s' are to be recognised by Strategy.%s and by Strategy.%s."
+                    "The messages of consumer '%s' cannot be recognised by both Strategy.%s and Strategy.%s."
                             .formatted(consumer, others, strategy),
                     "State one strategy for all its methods, or give each a consumer = … of its own.");
         }

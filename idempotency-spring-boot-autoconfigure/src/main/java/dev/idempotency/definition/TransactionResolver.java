@@ -4,8 +4,7 @@ import dev.idempotency.Check;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
+import java.util.TreeMap;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -25,9 +24,8 @@ final class TransactionResolver {
             + " @IdempotentListener(transactionManager = …), or make it @Primary.";
 
     private static final String REMEDY_WHERE_THERE_IS_NONE = "Define one: @Bean JdbcTransactionManager"
-            + " transactionManager(DataSource dataSource) { return new JdbcTransactionManager(dataSource); }, or a"
-            + " JpaTransactionManager where there is JPA. Spring Boot defines none beside another, such as the"
-            + " KafkaTransactionManager that spring.kafka.producer.transaction-id-prefix brings.";
+            + " transactionManager(DataSource dataSource) { return new JdbcTransactionManager(dataSource); }. Spring Boot"
+            + " defines none beside the KafkaTransactionManager that spring.kafka.producer.transaction-id-prefix brings.";
 
     private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
     private final ConfigurableListableBeanFactory beanFactory;
@@ -75,9 +73,8 @@ final class TransactionResolver {
             return primary;
         }
         Map<String, PlatformTransactionManager> candidates =
-                this.beanFactory.getBeansOfType(PlatformTransactionManager.class).entrySet().stream()
-                        .filter(entry -> !(entry.getValue() instanceof KafkaAwareTransactionManager))
-                        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+                new TreeMap<>(this.beanFactory.getBeansOfType(PlatformTransactionManager.class));
+        candidates.values().removeIf(KafkaAwareTransactionManager.class::isInstance);
         if (candidates.size() == 1) {
             return candidates.values().iterator().next();
         }
@@ -87,7 +84,7 @@ final class TransactionResolver {
                         ? "The listener needs a PlatformTransactionManager for the store's DataSource, but there is none"
                                 + " besides those of Kafka or of reactive databases: " + managerNames() + "."
                         : "The listener needs one transaction manager, but there are several and none is named: "
-                                + new TreeSet<>(candidates.keySet()) + ".",
+                                + candidates.keySet() + ".",
                 candidates.isEmpty() ? REMEDY_WHERE_THERE_IS_NONE : REMEDY);
     }
 }

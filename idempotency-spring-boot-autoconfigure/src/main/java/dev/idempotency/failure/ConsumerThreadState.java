@@ -28,8 +28,6 @@ public final class ConsumerThreadState {
     /** Failed record of each partition that will be redelivered. */
     private final Map<TopicPartition, Long> retried = new HashMap<>();
 
-    private final Map<TopicPartition, Long> starts = new HashMap<>();
-
     private @Nullable Duration requestedPause;
 
     private ConsumerThreadState() {}
@@ -78,11 +76,6 @@ public final class ConsumerThreadState {
             offsets.keySet().retainAll(assignment);
             offsets.keySet().removeAll(assigned);
         }
-    }
-
-    /** Position of each partition when it was assigned, unless the application has sought since. */
-    public Map<TopicPartition, Long> starts() {
-        return this.starts;
     }
 
     void expectRetry(ConsumerRecord<?, ?> record) {

@@ -70,12 +70,9 @@ final class Redelivery {
             try {
                 Map<TopicPartition, OffsetAndMetadata> committed =
                         consumer.committed(consumer.assignment(), QUERY_TIMEOUT);
-                Map<TopicPartition, Long> starts = ConsumerThreadState.current().starts();
                 for (TopicPartition partition : consumer.assignment()) {
                     if (committed.get(partition) != null) {
                         consumer.seek(partition, committed.get(partition));
-                    } else if (starts.containsKey(partition)) {
-                        consumer.seek(partition, starts.get(partition));
                     } else {
                         consumer.seekToBeginning(Set.of(partition));
                     }

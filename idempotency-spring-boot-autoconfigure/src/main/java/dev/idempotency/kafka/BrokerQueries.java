@@ -9,9 +9,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -32,6 +34,24 @@ public final class BrokerQueries implements AutoCloseable {
     public @Nullable Uuid topicId(String topic) {
         TopicDescription found = describe(List.of(topic)).get(topic);
         return (found != null) ? found.topicId() : null;
+    }
+
+    /**
+     * The id of a topic.
+     *
+     * @throws KafkaException whose cause the brokers name, if there is no such topic
+     */
+    Uuid requireTopicId(String topic) {
+        return get(this.admin.describeTopics(List.of(topic)).topicNameValues().get(topic))
+                .topicId();
+    }
+
+    /** The offset after the last record of a partition. */
+    long endOffset(TopicPartition partition) {
+        return get(this.admin
+                        .listOffsets(Map.of(partition, OffsetSpec.latest()))
+                        .partitionResult(partition))
+                .offset();
     }
 
     /** Returns the existing topics among these, by name. */

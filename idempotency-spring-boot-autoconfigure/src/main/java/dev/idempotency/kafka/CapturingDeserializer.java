@@ -4,12 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import org.apache.kafka.common.ClusterResource;
-import org.apache.kafka.common.ClusterResourceListener;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.metrics.Monitorable;
-import org.apache.kafka.common.metrics.PluginMetrics;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
@@ -26,8 +22,7 @@ import org.springframework.util.ClassUtils;
  * <p>Containers look for what could not be read only if they find that class, so this is one. The listener's own may be
  * one, too, and without that its failures would pass for tombstones.
  */
-public final class CapturingDeserializer extends ErrorHandlingDeserializer<Object>
-        implements ClusterResourceListener, Monitorable {
+public final class CapturingDeserializer extends ErrorHandlingDeserializer<Object> {
 
     static final String RECEIVED = "idempotency.received.records";
     static final String MESSAGES_FAULT = "idempotency.received.messages-fault";
@@ -116,20 +111,6 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
     private Deserializer<?> delegate() {
         Assert.state(this.delegate != null, "The deserializer was not configured");
         return this.delegate;
-    }
-
-    @Override
-    public void onUpdate(ClusterResource cluster) {
-        if (this.delegate instanceof ClusterResourceListener listener) {
-            listener.onUpdate(cluster);
-        }
-    }
-
-    @Override
-    public void withPluginMetrics(PluginMetrics metrics) {
-        if (this.delegate instanceof Monitorable monitorable) {
-            monitorable.withPluginMetrics(metrics);
-        }
     }
 
     @Override

@@ -1,11 +1,9 @@
 package dev.idempotency.kafka;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -83,15 +81,6 @@ public final class ContainerFacts {
         }
     }
 
-    /** Whether the application has an interceptor, which may skip records. */
-    public static boolean hasInterceptor(AbstractMessageListenerContainer<?, ?> container) {
-        return Stream.of(
-                        Optional.ofNullable(container.getRecordInterceptor()),
-                        Optional.ofNullable(container.getBatchInterceptor()))
-                .flatMap(Optional::stream)
-                .anyMatch(interceptor -> !(interceptor instanceof ReceivedRecordsInterceptor));
-    }
-
     /** Whether it hands over all records of a poll at once, even if the listener method takes single records. */
     public static boolean deliversBatches(MessageListenerContainer container) {
         return listenerOf(container) instanceof BatchMessageListener;
@@ -113,21 +102,11 @@ public final class ContainerFacts {
 
     /** The listener within all that is around it. */
     public static @Nullable Object innermostListenerOf(MessageListenerContainer container) {
-        List<Object> listeners = listenersOf(container);
-        return listeners.isEmpty() ? null : listeners.get(listeners.size() - 1);
-    }
-
-    /** The listener and those that it delegates to, from the outside in. */
-    public static List<Object> listenersOf(MessageListenerContainer container) {
-        List<Object> listeners = new ArrayList<>();
         Object listener = listenerOf(container);
-        while (listener != null) {
-            listeners.add(listener);
-            listener = (listener instanceof DelegatingMessageListener<?> delegating)
-                    ? withoutAdvice(delegating.getDelegate())
-                    : null;
+        while (listener instanceof DelegatingMessageListener<?> delegating) {
+            listener = withoutAdvice(delegating.getDelegate());
         }
-        return listeners;
+        return listener;
     }
 
     private static @Nullable Object withoutAdvice(@Nullable Object listener) {

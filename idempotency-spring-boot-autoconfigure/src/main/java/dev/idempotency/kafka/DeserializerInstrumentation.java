@@ -1,14 +1,24 @@
 package dev.idempotency.kafka;
 
 import java.util.Properties;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.CompositeBatchInterceptor;
+import org.springframework.kafka.listener.CompositeRecordInterceptor;
+import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.util.Assert;
 
 /**
@@ -41,9 +51,27 @@ public final class DeserializerInstrumentation {
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
-    /** Makes a container's received records be forgotten before its next poll. */
-    public void forgetBetweenPolls(AbstractMessageListenerContainer<?, ?> container) {
-        ReceivedRecordsInterceptor.install(container, this.received);
+    /** Makes a container's received records be forgotten before its next poll, by an interceptor beside its own. */
+    public <K, V> void forgetBetweenPolls(AbstractMessageListenerContainer<K, V> container) {
+        Forgetting<K, V> forgetting = new Forgetting<>(this.received);
+        if (container.getContainerProperties().getMessageListener() instanceof BatchMessageListener) {
+            BatchInterceptor<K, V> other = container.getBatchInterceptor();
+            container.setBatchInterceptor(
+                    (other != null) ? new CompositeBatchInterceptor<>(forgetting, other) : forgetting);
+        } else {
+            RecordInterceptor<K, V> other = container.getRecordInterceptor();
+            container.setRecordInterceptor(
+                    (other != null) ? new CompositeRecordInterceptor<>(forgetting, other) : forgetting);
+        }
+    }
+
+    /** Whether the application has an interceptor, which may skip records. */
+    public static boolean hasOtherInterceptor(AbstractMessageListenerContainer<?, ?> container) {
+        return isOther(container.getRecordInterceptor()) || isOther(container.getBatchInterceptor());
+    }
+
+    private static boolean isOther(@Nullable Object interceptor) {
+        return interceptor != null && !(interceptor instanceof Forgetting);
     }
 
     /** Digests what a container's consumers receive, where that can be remembered; or else what is made of it. */
@@ -56,17 +84,18 @@ public final class DeserializerInstrumentation {
     }
 
     /** Wraps the deserializers in properties of this container alone: it may have shared its properties. */
+    @SuppressWarnings("unchecked") // The factory's own deserializers are within.
     private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
-        DefaultKafkaConsumerFactory<?, ?> factory =
-                (DefaultKafkaConsumerFactory<?, ?>) SpringKafkaInternals.consumerFactoryOf(container);
+        DefaultKafkaConsumerFactory<Object, Object> factory =
+                (DefaultKafkaConsumerFactory<Object, Object>) SpringKafkaInternals.consumerFactoryOf(container);
         Assert.state(factory != null, "The container has no consumer factory");
         Properties own = new Properties();
         own.putAll(ContainerFacts.ownConsumerSettings(container));
-        if (!replaceSupplied(factory, true)) {
+        if (!isSupplied(factory, true)) {
             replaceNamed(
                     factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);
         }
-        if (!replaceSupplied(factory, false)) {
+        if (!isSupplied(factory, false)) {
             replaceNamed(
                     factory, own, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.VALUE_DELEGATE);
         }
@@ -86,27 +115,18 @@ public final class DeserializerInstrumentation {
     }
 
     /** Whether the factory has been given deserializers, which are replaced then. */
-    private boolean replaceSupplied(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys) {
+    private boolean isSupplied(DefaultKafkaConsumerFactory<Object, Object> factory, boolean keys) {
         Supplier<?> supplier = SpringKafkaInternals.deserializersOf(factory, keys);
-        if (supplier instanceof Remembering) {
-            return true;
+        if (supplier instanceof Remembering || supplier == null || supplier.get() == null) {
+            return supplier instanceof Remembering;
         }
-        Object sample = (supplier != null) ? supplier.get() : null;
-        if (sample == null) {
-            return false;
-        }
-        replace(factory, keys, new Remembering(supplier, this.received, keys));
-        return true;
-    }
-
-    @SuppressWarnings("unchecked") // The factory's own deserializers are within.
-    private static void replace(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys, Remembering deserializers) {
-        DefaultKafkaConsumerFactory<Object, Object> any = (DefaultKafkaConsumerFactory<Object, Object>) factory;
+        Remembering remembering = new Remembering(supplier, this.received, keys);
         if (keys) {
-            any.setKeyDeserializerSupplier(deserializers);
+            factory.setKeyDeserializerSupplier(remembering);
         } else {
-            any.setValueDeserializerSupplier(deserializers);
+            factory.setValueDeserializerSupplier(remembering);
         }
+        return true;
     }
 
     private static void replaceNamed(
@@ -128,6 +148,30 @@ public final class DeserializerInstrumentation {
             Deserializer<?> deserializer = (Deserializer<?>) this.own.get();
             Assert.state(deserializer != null, "The consumer factory no longer supplies a deserializer");
             return new CapturingDeserializer(deserializer, this.received, this.key);
+        }
+    }
+
+    /** Has received records forgotten before the next poll. It intercepts nothing else. */
+    private record Forgetting<K, V>(ReceivedRecords received)
+            implements RecordInterceptor<K, V>, BatchInterceptor<K, V> {
+
+        @Override
+        public void setupThreadState(Consumer<?, ?> consumer) {
+            Set<TopicPartition> paused = consumer.paused();
+            // While the container holds records of an earlier poll, all partitions are paused.
+            if (paused.isEmpty() || !paused.containsAll(consumer.assignment())) {
+                this.received.beginPoll();
+            }
+        }
+
+        @Override
+        public ConsumerRecord<K, V> intercept(ConsumerRecord<K, V> record, Consumer<K, V> consumer) {
+            return record;
+        }
+
+        @Override
+        public ConsumerRecords<K, V> intercept(ConsumerRecords<K, V> records, Consumer<K, V> consumer) {
+            return records;
         }
     }
 }

@@ -1,6 +1,8 @@
 package dev.idempotency.kafka;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -19,18 +21,9 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  */
 public final class ListenerDeserializers implements AutoCloseable {
 
-    private record Owned(Deserializer<?> deserializer, boolean isClosedHere) implements AutoCloseable {
-
-        @Override
-        public void close() {
-            if (this.isClosedHere) {
-                this.deserializer.close();
-            }
-        }
-    }
-
-    private final Owned keys;
-    private final Owned values;
+    private final List<Deserializer<?>> created = new ArrayList<>();
+    private final Deserializer<?> keys;
+    private final Deserializer<?> values;
 
     public ListenerDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
@@ -42,17 +35,19 @@ public final class ListenerDeserializers implements AutoCloseable {
         this.values = resolve(factory, settings, false);
     }
 
-    private static Owned resolve(@Nullable ConsumerFactory<?, ?> factory, Map<String, Object> settings, boolean keys) {
+    private Deserializer<?> resolve(
+            @Nullable ConsumerFactory<?, ?> factory, Map<String, Object> settings, boolean keys) {
         Supplier<?> supplier = (factory instanceof DefaultKafkaConsumerFactory<?, ?> known)
                 ? SpringKafkaInternals.deserializersOf(known, keys)
                 : null;
         Deserializer<?> supplied = (supplier != null) ? inner(supplier.get()) : null;
         if (supplied != null && supplied == inner(supplier.get())) {
-            return new Owned(supplied, false);
+            return supplied;
         }
         Deserializer<?> own = (supplied != null) ? supplied : named(settings, keys);
         own.configure(settings, keys);
-        return new Owned(own, true);
+        this.created.add(own);
+        return own;
     }
 
     private static @Nullable Deserializer<?> inner(@Nullable Object deserializer) {
@@ -87,13 +82,12 @@ public final class ListenerDeserializers implements AutoCloseable {
 
     /** The way consumers do it: with a buffer, which some deserializers treat otherwise than an array. */
     private static @Nullable Object deserialize(
-            Owned deserializer, String topic, Headers headers, byte @Nullable [] bytes) {
-        return (bytes != null) ? deserializer.deserializer().deserialize(topic, headers, ByteBuffer.wrap(bytes)) : null;
+            Deserializer<?> deserializer, String topic, Headers headers, byte @Nullable [] bytes) {
+        return (bytes != null) ? deserializer.deserialize(topic, headers, ByteBuffer.wrap(bytes)) : null;
     }
 
     @Override
     public void close() {
-        this.keys.close();
-        this.values.close();
+        this.created.forEach(Deserializer::close);
     }
 }

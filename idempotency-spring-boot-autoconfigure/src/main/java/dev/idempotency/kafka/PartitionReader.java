@@ -39,12 +39,6 @@ public final class PartitionReader implements AutoCloseable {
      */
     public record Range(long from, long to) {
 
-        public Range {
-            if (from < 0 || to < from) {
-                throw new IllegalArgumentException("There is no range from %d to %d".formatted(from, to));
-            }
-        }
-
         public long length() {
             return this.to - this.from;
         }

@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -38,15 +38,9 @@ public final class RawRecordProducer implements AutoCloseable {
             ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000);
 
-    private static final long SOON_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final int GONE = 0;
-
-    private record Partitions(int count, long asked) {}
-
     private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
     private final KafkaTemplate<byte[], byte[]> template;
     private final String purpose;
-    private final Map<String, Partitions> partitions = new ConcurrentHashMap<>();
     private @Nullable BrokerQueries queries;
 
     /**
@@ -89,41 +83,22 @@ public final class RawRecordProducer implements AutoCloseable {
         this.template.send(record).get(SEND_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /**
-     * Refuses what cannot be sent, however long it is waited for. A producer would wait for the partition to appear, and
-     * not say then that the brokers have answered all the while.
-     */
+    /** Refuses what cannot be sent. A producer would wait for the partition to appear, and fail as if the brokers were away. */
     private void requirePartition(String topic, int partition) {
-        Integer count = countPartitions(topic);
-        if (count == null || partition < count) {
+        TopicDescription found;
+        try {
+            found = queries().describe(List.of(topic)).get(topic);
+        } catch (KafkaException ex) {
+            // It shows when the record is sent.
             return;
         }
-        if (count == GONE) {
+        if (found == null) {
             throw new InvalidTopicException("There is no longer a topic " + topic);
         }
-        throw new InvalidPartitionsException(
-                "There is no longer a partition %d of topic %s, which has %d".formatted(partition, topic, count));
-    }
-
-    /** How many there are, or {@code null} if that is not known: then it shows when the record is sent. */
-    private @Nullable Integer countPartitions(String topic) {
-        Partitions known = this.partitions.get(topic);
-        if (known != null && System.nanoTime() - known.asked() < SOON_NANOS) {
-            return known.count();
-        }
-        Integer count = askForPartitions(topic);
-        if (count != null) {
-            this.partitions.put(topic, new Partitions(count, System.nanoTime()));
-        }
-        return count;
-    }
-
-    private @Nullable Integer askForPartitions(String topic) {
-        try {
-            TopicDescription found = queries().describe(List.of(topic)).get(topic);
-            return (found != null) ? found.partitions().size() : GONE;
-        } catch (RuntimeException ex) {
-            return null;
+        int count = found.partitions().size();
+        if (partition >= count) {
+            throw new InvalidPartitionsException(
+                    "There is no longer a partition %d of topic %s, which has %d".formatted(partition, topic, count));
         }
     }
 

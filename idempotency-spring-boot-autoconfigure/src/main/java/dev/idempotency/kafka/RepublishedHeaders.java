@@ -40,22 +40,21 @@ public final class RepublishedHeaders {
             }
         }
         if (kept.stream().noneMatch(header -> LEADING_BACK.contains(header.key()))) {
-            kept.add(new RecordHeader(
-                    KafkaHeaders.ORIGINAL_TOPIC, original.topic().getBytes(StandardCharsets.UTF_8)));
+            byte[] topic = original.topic().getBytes(StandardCharsets.UTF_8);
+            kept.add(new RecordHeader(KafkaHeaders.ORIGINAL_TOPIC, topic));
             kept.add(new RecordHeader(
                     KafkaHeaders.ORIGINAL_PARTITION,
                     ByteBuffer.allocate(Integer.BYTES)
                             .putInt(original.partition())
                             .array()));
-            kept.add(new RecordHeader(
-                    KafkaHeaders.ORIGINAL_OFFSET,
-                    ByteBuffer.allocate(Long.BYTES).putLong(original.offset()).array()));
-            kept.add(new RecordHeader(
-                    KafkaHeaders.ORIGINAL_TIMESTAMP,
-                    ByteBuffer.allocate(Long.BYTES)
-                            .putLong(ConsumerRecord.NO_TIMESTAMP)
-                            .array()));
+            kept.add(header(KafkaHeaders.ORIGINAL_OFFSET, original.offset()));
+            kept.add(header(KafkaHeaders.ORIGINAL_TIMESTAMP, ConsumerRecord.NO_TIMESTAMP));
         }
         return kept;
+    }
+
+    private static Header header(String name, long value) {
+        return new RecordHeader(
+                name, ByteBuffer.allocate(Long.BYTES).putLong(value).array());
     }
 }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -20,7 +21,6 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
-import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.util.Assert;
@@ -48,7 +48,7 @@ public final class SpringKafkaInternals {
             KafkaTemplate.class.getName(),
             List.of("producerInterceptor"),
             MessagingMessageListenerAdapter.class.getName(),
-            List.of("handlerMethod", "replyTemplate"));
+            List.of("replyTemplate"));
 
     private SpringKafkaInternals() {}
 
@@ -107,11 +107,6 @@ public final class SpringKafkaInternals {
         return (Supplier<?>) read(DefaultKafkaConsumerFactory.class, field, factory);
     }
 
-    /** For the call of a listener's methods, to send no reply for a duplicate. */
-    public static @Nullable HandlerAdapter handlerOf(MessagingMessageListenerAdapter<?, ?> adapter) {
-        return (HandlerAdapter) read(MessagingMessageListenerAdapter.class, "handlerMethod", adapter);
-    }
-
     /** For the replies of a listener, to wait for those that are kept. */
     @SuppressWarnings("unchecked") // Replies are of any type.
     public static @Nullable KafkaTemplate<Object, Object> replyTemplateOf(
@@ -124,9 +119,7 @@ public final class SpringKafkaInternals {
         Method getter = ReflectionUtils.findMethod(filtering.getClass(), "getRecordFilterStrategy");
         Assert.state(getter != null, "This version of Spring Kafka does not give the filter of a listener");
         ReflectionUtils.makeAccessible(getter);
-        Object filter = ReflectionUtils.invokeMethod(getter, filtering);
-        Assert.state(filter instanceof RecordFilterStrategy, "No filter in " + filtering);
-        return (RecordFilterStrategy<?, ?>) filter;
+        return (RecordFilterStrategy<?, ?>) Objects.requireNonNull(ReflectionUtils.invokeMethod(getter, filtering));
     }
 
     /**

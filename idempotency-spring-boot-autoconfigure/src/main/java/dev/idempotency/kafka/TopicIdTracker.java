@@ -3,18 +3,16 @@ package dev.idempotency.kafka;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.function.LongSupplier;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
@@ -29,25 +27,10 @@ public final class TopicIdTracker {
     private static final String OF_KEY = "#coordinates";
     private static final String OF_OFFSETS = "offset";
 
-    /** For how long an answer holds for other partitions of the topic whose first records come. */
-    private static final long MOMENT_NANOS = Duration.ofSeconds(1).toNanos();
-
-    private interface Question<T> {
-
-        T ask(BrokerConnection connection) throws Exception;
-    }
-
     private record Position(Uuid topicId, long offset) {}
-
-    private record Answer(Uuid topicId, long askedAt) {}
 
     private final TopicLookup lookup;
     private final AbstractMessageListenerContainer<?, ?> container;
-    private final LongSupplier nanoTime;
-
-    /** Answers since partitions of a topic were last assigned, by its name. */
-    private final Map<String, Answer> answers = new ConcurrentHashMap<>();
-
     private final Map<TopicPartition, Position> positions = new ConcurrentHashMap<>();
 
     /** End offsets as of the last question, since partitions were last assigned or went back. */
@@ -56,21 +39,14 @@ public final class TopicIdTracker {
     private final Map<TopicPartition, Position> positionsOfOriginals = new ConcurrentHashMap<>();
 
     public TopicIdTracker(TopicLookup lookup, AbstractMessageListenerContainer<?, ?> container) {
-        this(lookup, container, System::nanoTime);
-    }
-
-    /** {@code nanoTime} is the clock. */
-    TopicIdTracker(TopicLookup lookup, AbstractMessageListenerContainer<?, ?> container, LongSupplier nanoTime) {
         this.lookup = lookup;
         this.container = container;
-        this.nanoTime = nanoTime;
     }
 
     /** Forgets partitions that are assigned: others had them meanwhile, perhaps of another topic of that name. */
     public void assigned(Collection<TopicPartition> partitions) {
         this.positionsOfOriginals.clear();
         partitions.forEach(partition -> {
-            this.answers.remove(partition.topic());
             this.positions.remove(partition);
             this.ends.remove(partition);
         });
@@ -150,43 +126,27 @@ public final class TopicIdTracker {
     private Uuid find(RecordCoordinates record, long last, String use, Map<TopicPartition, Position> known) {
         TopicPartition partition = new TopicPartition(record.topic(), record.partition());
         Position before = known.get(partition);
-        Uuid id = null;
-        if (before == null) {
-            id = (known == this.positions) ? answerOfThisMoment(record.topic()) : null;
-        } else if (record.offset() > before.offset()) {
+        Uuid id;
+        if (before != null && record.offset() > before.offset()) {
             id = before.topicId();
-        }
-        if (id == null) {
-            long askedAt = this.nanoTime.getAsLong();
+        } else {
             id = askForTopic(record, use);
             this.ends.remove(partition);
-            this.answers.put(record.topic(), new Answer(id, askedAt));
         }
         known.put(partition, new Position(id, last));
         return id;
-    }
-
-    /** An older one may be of a topic that has been deleted since: no offset of the partition has gone back to show that. */
-    private @Nullable Uuid answerOfThisMoment(String topic) {
-        Answer answer = this.answers.get(topic);
-        return (answer != null && this.nanoTime.getAsLong() - answer.askedAt() < MOMENT_NANOS)
-                ? answer.topicId()
-                : null;
     }
 
     private Uuid askForTopic(RecordCoordinates record, String use) {
         return ask(record, use, connection -> this.lookup.topicId(connection, record.topic()));
     }
 
-    private <T> T ask(RecordCoordinates record, String use, Question<T> question) {
+    private <T> T ask(RecordCoordinates record, String use, Function<BrokerConnection, T> question) {
         BrokerConnection connection = BrokerConnection.of(this.container);
         try {
-            return question.ask(connection);
-        } catch (Exception ex) {
-            if (ex instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            Throwable cause = (ex instanceof ExecutionException && ex.getCause() != null) ? ex.getCause() : ex;
+            return question.apply(connection);
+        } catch (RuntimeException ex) {
+            Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
             throw new TopicUnknownException(
                     ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
                                     + " brokers %s did not tell of it: %s. The message waits, as it could be lost or"

@@ -1,18 +1,38 @@
 package dev.idempotency.kafka;
 
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
-/** Asks brokers about topics. What they refuse to tell is an {@link ExecutionException}. */
-public interface TopicLookup {
+/** Asks brokers about topics, connected as the listeners' consumers are: one client per cluster, created when first needed. */
+public class TopicLookup implements AutoCloseable {
+
+    private final Map<BrokerConnection, BrokerQueries> clusters = new HashMap<>();
+    private boolean closed;
 
     /** Returns the id that the topic of this name has now. */
-    Uuid topicId(BrokerConnection connection, String topic)
-            throws ExecutionException, TimeoutException, InterruptedException;
+    public Uuid topicId(BrokerConnection connection, String topic) {
+        return queries(connection).requireTopicId(topic);
+    }
 
     /** Returns the offset after the last record of a partition. */
-    long endOffset(BrokerConnection connection, TopicPartition partition)
-            throws ExecutionException, TimeoutException, InterruptedException;
+    public long endOffset(BrokerConnection connection, TopicPartition partition) {
+        return queries(connection).endOffset(partition);
+    }
+
+    private synchronized BrokerQueries queries(BrokerConnection connection) {
+        if (this.closed) {
+            throw new IllegalStateException("The application is being closed");
+        }
+        return this.clusters.computeIfAbsent(
+                connection, key -> new BrokerQueries(key, "topic-ids-" + (this.clusters.size() + 1)));
+    }
+
+    @Override
+    public synchronized void close() {
+        this.closed = true;
+        this.clusters.values().forEach(BrokerQueries::close);
+        this.clusters.clear();
+    }
 }

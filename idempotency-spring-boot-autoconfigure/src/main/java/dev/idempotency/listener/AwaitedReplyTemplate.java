@@ -10,8 +10,9 @@ import org.springframework.kafka.support.SendResult;
 import org.springframework.messaging.Message;
 
 /**
- * Sends the replies of a listener, and has its {@link Delivery} wait for them. Spring Kafka would commit the offset before the
- * broker has a reply, and ignore what sending it throws.
+ * Sends the replies of a listener, and has its {@link Delivery} wait for those that are kept: Spring Kafka would commit the offset
+ * before the broker has a reply, and ignore what sending it throws. Sends none for a duplicate whose reply is not kept, as a
+ * method that returns a primitive must return something.
  */
 final class AwaitedReplyTemplate extends KafkaTemplate<Object, Object> {
 
@@ -46,16 +47,20 @@ final class AwaitedReplyTemplate extends KafkaTemplate<Object, Object> {
 
     private static CompletableFuture<SendResult<Object, Object>> send(
             Supplier<CompletableFuture<SendResult<Object, Object>>> sending) {
+        Delivery delivery = Delivery.current();
+        if (delivery == null) {
+            return sending.get();
+        }
+        if (delivery.isSkipped()) {
+            return new CompletableFuture<>();
+        }
         CompletableFuture<SendResult<Object, Object>> sent;
         try {
             sent = sending.get();
         } catch (Throwable ex) {
             sent = CompletableFuture.failedFuture(ex);
         }
-        Delivery delivery = Delivery.current();
-        if (delivery != null) {
-            delivery.sending(sent);
-        }
+        delivery.sending(sent);
         return sent;
     }
 }

@@ -68,11 +68,6 @@ final class DeferredAcknowledgment implements Acknowledgment {
         this.nackSleep = sleep;
     }
 
-    @Override
-    public boolean isOutOfOrderCommit() {
-        return this.delegate.isOutOfOrderCommit();
-    }
-
     /** Forgets what was said in an attempt that is over. */
     synchronized void reset() {
         this.positions = null;
@@ -122,10 +117,5 @@ final class DeferredAcknowledgment implements Acknowledgment {
         Assert.isTrue(index < this.positions.length, () -> "index (%d) is out of range (0-%d)"
                 .formatted(index, this.positions.length - 1));
         return this.positions[index];
-    }
-
-    @Override
-    public String toString() {
-        return "Deferred " + this.delegate;
     }
 }

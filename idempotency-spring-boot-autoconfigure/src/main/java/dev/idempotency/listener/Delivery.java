@@ -8,14 +8,11 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.FatalErrors;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.aopalliance.intercept.MethodInvocation;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,11 +36,10 @@ final class Delivery {
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
     private final boolean shared;
-    private final @Nullable Consumer<?, ?> consumer;
-    private boolean soughtBack;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
+    private boolean settled;
     private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
     private @Nullable MessageId replyTo;
@@ -55,30 +51,24 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable Acknowledgment acknowledgment,
-            boolean shared,
-            @Nullable Consumer<?, ?> consumer) {
+            boolean shared) {
         this.methods = methods;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
         this.shared = shared;
-        this.consumer = consumer;
     }
 
     static Delivery ofRecord(
-            ProtectedMethods methods,
-            ConsumerRecord<?, ?> record,
-            @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, List.of(record), false, acknowledgment, false, consumer);
+            ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
+        return new Delivery(methods, List.of(record), false, acknowledgment, false);
     }
 
     static Delivery ofBatch(
             ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
-            @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, records, true, acknowledgment, false, consumer);
+            @Nullable Acknowledgment acknowledgment) {
+        return new Delivery(methods, records, true, acknowledgment, false);
     }
 
     /**
@@ -86,21 +76,19 @@ final class Delivery {
      * aspects around it do, since what a failed call has written is in that transaction.
      */
     Delivery ofClaimed(ConsumerRecord<?, ?> record) {
-        return new Delivery(this.methods, List.of(record), false, null, true, this.consumer);
+        return new Delivery(this.methods, List.of(record), false, null, true);
     }
 
     static @Nullable Delivery current() {
         return CURRENT.get();
     }
 
-    /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
+    /** Lets the listener run. Its acknowledgment takes effect when it has returned, which is after its commit. */
     void during(Runnable listener) {
-        if (!this.shared) {
-            ConsumerThreadState.current().begin();
-        }
         CURRENT.set(this);
         try {
             listener.run();
+            requireProcessed();
             awaitReplies();
         } catch (Throwable ex) {
             throw toException(ex, this.records);
@@ -119,9 +107,20 @@ final class Delivery {
         }
     }
 
+    /** Throws a failure that an aspect around the claim has caught; a {@code KafkaListenerErrorHandler} may, except in a poll. */
+    private void requireProcessed() throws Throwable {
+        boolean poll = this.methods.hasTransactionPerPoll();
+        if (this.failure != null && (poll || !this.methods.hasErrorHandler())) {
+            throw this.failure;
+        }
+        if (poll && !this.handled) {
+            throw new IllegalStateException("The listener was not called: a KafkaListenerErrorHandler hides why");
+        }
+    }
+
     /**
-     * Whatever was thrown as an exception that error handlers are given. A container would be stopped by an error, and for
-     * good; and by a checked exception, which filters and converters may throw undeclared, be led past the record.
+     * Returns an exception that error handlers are given. A container would be stopped for good by an error, and would skip
+     * the record after a checked exception, which filters and converters may throw undeclared.
      */
     static RuntimeException toException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
         if (thrown instanceof RuntimeException exception) {
@@ -138,9 +137,12 @@ final class Delivery {
         return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
-    /** Its records are committed. */
+    /** Called when the transaction of its records is committed. */
     void settle() {
-        ConsumerThreadState.current().commit(this.records);
+        if (!this.settled) {
+            this.settled = true;
+            ConsumerThreadState.current().commit(this.records);
+        }
     }
 
     /**
@@ -160,6 +162,7 @@ final class Delivery {
         if (!this.shared) {
             this.skipped = false;
             this.handled = false;
+            this.settled = false;
             this.failure = null;
         }
         this.beingHandled = true;
@@ -177,21 +180,25 @@ final class Delivery {
         }
     }
 
-    /** The reply to this message may be sent more than once, and is sent when the listener has returned. */
+    /** The reply to this message is kept, may be sent more than once, and is sent when the listener has returned. */
     void repliesTo(MessageId id) {
         this.replyTo = id;
+        this.skipped = false;
     }
 
-    /** A reply is being sent, which the broker must have before the record is done. */
+    /** Has the record wait for a kept reply that is being sent. */
     void sending(CompletableFuture<?> reply) {
-        this.replies = (this.replies == null) ? reply : CompletableFuture.allOf(this.replies, reply);
+        if (this.replyTo != null) {
+            this.replies = (this.replies == null) ? reply : CompletableFuture.allOf(this.replies, reply);
+        }
     }
 
     private void awaitReplies() {
+        if (this.replies == null) {
+            return;
+        }
         try {
-            if (this.replies != null) {
-                this.replies.join();
-            }
+            this.replies.join();
         } catch (CompletionException ex) {
             FatalErrors.rethrow(ex.getCause());
             Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
@@ -213,30 +220,12 @@ final class Delivery {
         }
     }
 
-    /** Whether the last call that reached the claim has been handled. */
-    boolean isHandled() {
-        return this.handled;
-    }
-
-    /** Throws what the claim or the listener has thrown, even if an aspect around the claim has caught it. */
-    void requireNoFailure() throws Throwable {
-        if (this.failure != null) {
-            throw this.failure;
-        }
-    }
-
-    /** The same where it must have been handled. */
-    void requireHandled() throws Throwable {
-        requireNoFailure();
-        if (!this.handled) {
-            throw new IllegalStateException("The listener was not called: a KafkaListenerErrorHandler hides why");
-        }
-    }
-
     /** Calls the listener within a transaction that is shared with other records, unless that was done before. */
     @Nullable
     Object callOnce(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
-        requireNoFailure();
+        if (this.failure != null) {
+            throw this.failure;
+        }
         return this.handled ? null : call(definition, aspects);
     }
 
@@ -244,48 +233,14 @@ final class Delivery {
     @Nullable
     Object call(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         this.skipped = false;
-        this.soughtBack = false;
         this.targetCall = new TargetCall(definition);
         Object result = this.targetCall.through(aspects);
-        if (!isNacked()) {
-            requireDone(definition);
-        }
-        return result;
-    }
-
-    /** Requires a listener that has returned to have said that its messages are done, where that is up to it. */
-    private void requireDone(ListenerDefinition definition) {
-        if (this.soughtBack || (definition.method().takesConsumer() && isSoughtBack())) {
-            throw new NotAcknowledgedException(
-                    "%s of consumer '%s' sought back to its own message and returned. Nothing was committed. Throw an exception, or call nack(), to have it redelivered."
-                            .formatted(definition.method(), definition.consumer()));
-        }
-        if (this.acknowledgment != null && !this.acknowledgment.isAcknowledged()) {
+        if (this.acknowledgment != null && !isNacked() && !this.acknowledgment.isAcknowledged()) {
             throw new NotAcknowledgedException(
                     "%s of consumer '%s' returned without acknowledging its message. Nothing was committed. Call acknowledge() before it returns, or nack() to have it redelivered."
                             .formatted(definition.method(), definition.consumer()));
         }
-    }
-
-    /** The application seeks, from within the listener. */
-    void seek(String topic, int partition, long offset) {
-        this.soughtBack |= this.records.stream()
-                .anyMatch(record ->
-                        record.topic().equals(topic) && record.partition() == partition && record.offset() >= offset);
-    }
-
-    private boolean isSoughtBack() {
-        Consumer<?, ?> asked = this.consumer;
-        return asked != null
-                && this.records.stream().anyMatch(record -> {
-                    try {
-                        TopicPartition partition = new TopicPartition(record.topic(), record.partition());
-                        return asked.position(partition, Duration.ZERO) <= record.offset();
-                    } catch (RuntimeException ex) {
-                        // It is not known yet, or not assigned any more.
-                        return false;
-                    }
-                });
+        return result;
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */
@@ -325,24 +280,12 @@ final class Delivery {
         }
     }
 
-    /** The listener is not called, but its result of the first time is there to be sent again. */
-    void answer() {
-        this.skipped = false;
-    }
-
-    /** Whether the last attempt did not call the listener. */
+    /** Whether the listener was not called, and there is no kept reply to send again. */
     boolean isSkipped() {
         return this.skipped;
     }
 
     boolean isNacked() {
         return this.acknowledgment != null && this.acknowledgment.isNacked();
-    }
-
-    /** Tells the acknowledgment which of the delivered records the listener's indexes mean. */
-    void narrow(int[] positions) {
-        if (this.acknowledgment != null) {
-            this.acknowledgment.narrow(positions);
-        }
     }
 }

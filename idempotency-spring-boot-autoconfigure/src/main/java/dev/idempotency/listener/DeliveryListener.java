@@ -2,58 +2,56 @@ package dev.idempotency.listener;
 
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.failure.BatchFailure;
 import dev.idempotency.failure.ConsumerThreadState;
-import java.lang.reflect.Proxy;
+import dev.idempotency.failure.FatalErrors;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 
 /** Wraps a listener to bind what it is given to the thread. */
-abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdapter<T>
+abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListenerAdapter<T>
         implements IdempotencyInfrastructure {
 
     final ProtectedMethods methods;
 
-    DeliveryListener(T delegate, ProtectedMethods methods) {
+    /** The listener's filter, where it must see records before they are bound to the thread. */
+    final @Nullable ReadableRecordFilter<K, V> filter;
+
+    DeliveryListener(T delegate, ProtectedMethods methods, @Nullable ReadableRecordFilter<K, V> filter) {
         super(delegate);
         this.methods = methods;
-    }
-
-    @Override
-    public void registerSeekCallback(ConsumerSeekCallback callback) {
-        super.registerSeekCallback(watch(callback));
+        this.filter = filter;
     }
 
     @Override
     public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
         this.methods.assigned(assignments.keySet());
-        ConsumerThreadState.current().starts().putAll(assignments);
-        super.onPartitionsAssigned(assignments, watch(callback));
+        super.onPartitionsAssigned(assignments, callback);
     }
 
-    /** A callback that notices when the application seeks, and when a listener does back to its own message. */
-    private static ConsumerSeekCallback watch(ConsumerSeekCallback callback) {
-        return (ConsumerSeekCallback) Proxy.newProxyInstance(
-                DeliveryListener.class.getClassLoader(),
-                new Class<?>[] {ConsumerSeekCallback.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().startsWith("seek")) {
-                        ConsumerThreadState.current().starts().clear();
-                    }
-                    Delivery delivery = Delivery.current();
-                    if (delivery != null && method.getName().equals("seek") && arguments[2] instanceof Long offset) {
-                        delivery.seek((String) arguments[0], (Integer) arguments[1], offset);
-                    }
-                    return AopUtils.invokeJoinpointUsingReflection(callback, method, arguments);
-                });
-    }
-
-    /** The filter that it applies itself, if it does. */
-    @Nullable
-    RecordFilterStrategy<?, ?> filter() {
-        return null;
+    /**
+     * Delivers records one by one, and names the one that fails to the error handler.
+     *
+     * @param delivery delivers one; returns whether to continue
+     * @return whether all were delivered
+     */
+    final boolean deliverEach(List<ConsumerRecord<K, V>> records, Predicate<ConsumerRecord<K, V>> delivery) {
+        for (ConsumerRecord<K, V> record : records) {
+            ConsumerThreadState.current().begin();
+            try {
+                if (!delivery.test(record)) {
+                    return false;
+                }
+            } catch (Throwable ex) {
+                FatalErrors.rethrow(ex);
+                throw BatchFailure.at(record, records, ex);
+            }
+        }
+        return true;
     }
 }

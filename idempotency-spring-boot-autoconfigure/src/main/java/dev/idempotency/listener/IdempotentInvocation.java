@@ -7,6 +7,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.Admission;
@@ -30,13 +31,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>If several fail together, nothing is known of each. The error handler has them redelivered and processed one by one;
  * only what fails by itself is reported as failed.
  */
-final class IdempotentInvocation implements TransactionSynchronization {
+abstract class IdempotentInvocation implements TransactionSynchronization {
 
-    private final ListenerCall call;
-    private final Delivery delivery;
-    private final ListenerDefinition definition;
+    final Delivery delivery;
+    final ListenerDefinition definition;
     private AdmissionStrategy strategy;
-    private final OutcomeReporter reporter;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
@@ -45,22 +44,28 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private boolean returned;
     private boolean mayBeRefused = true;
 
-    private IdempotentInvocation(ListenerCall call) {
-        this.call = call;
-        this.delivery = call.delivery();
-        this.definition = call.definition();
-        this.strategy = this.definition.strategy();
-        this.reporter = new OutcomeReporter(this.definition);
-        this.transaction = this.definition.transactions().get();
+    IdempotentInvocation(Delivery delivery, ListenerDefinition definition) {
+        this.delivery = delivery;
+        this.definition = definition;
+        this.strategy = definition.strategy();
+        this.transaction = definition.transactions().get();
     }
 
-    static @Nullable Object proceed(ListenerCall call) throws Throwable {
-        return new IdempotentInvocation(call).proceed();
+    /** Returns the message at a position of the delivery, for its key to be found. */
+    abstract MessageView view(int position);
+
+    /** Calls the listener with the new messages, in order; returns its result. */
+    abstract @Nullable Object call(List<Candidate> admitted) throws Throwable;
+
+    /** Returns the kept reply to these messages, which are duplicates, or {@code null}. */
+    @Nullable
+    Object replyAgain(List<Candidate> duplicates) {
+        return null;
     }
 
-    private @Nullable Object proceed() throws Throwable {
-        this.reporter.delivered(this.delivery.records());
-        this.call.requireKeys();
+    @Nullable
+    Object proceed() throws Throwable {
+        OutcomeReporter.delivered(this.definition, this.delivery.records());
         this.candidates = identify();
         if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {
             this.delivery.skip();
@@ -74,7 +79,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             return result;
         } catch (ConflictFoundException ex) {
-            throw isSingle() ? this.reporter.refused(ex.candidate, ex.conflict) : ex;
+            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.candidate, ex.conflict) : ex;
         } catch (Throwable ex) {
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
@@ -85,9 +90,11 @@ final class IdempotentInvocation implements TransactionSynchronization {
 
     private void reportFailure(Throwable failure) {
         if (isSingle()) {
-            RecordCoordinates failed =
-                    RecordCoordinates.of(this.delivery.records().get(0));
-            this.reporter.failed(failed, failure, (this.admission != null) ? this.admission.admitted() : List.of());
+            OutcomeReporter.failed(
+                    this.definition,
+                    RecordCoordinates.of(this.delivery.records().get(0)),
+                    failure,
+                    (this.admission != null) ? this.admission.admitted() : List.of());
         }
     }
 
@@ -117,7 +124,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
-        return this.definition.candidates().create(position, this.call.view(position));
+        return this.definition.candidates().create(position, view(position));
     }
 
     private @Nullable Object execute() throws Throwable {
@@ -131,7 +138,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             requireNoConflict(refusal);
             this.delivery.skip();
-            this.reporter.committed(refusal, System.nanoTime() - start);
+            OutcomeReporter.committed(this.definition, refusal, System.nanoTime() - start);
             return this.definition.method().resultWhenSkipped();
         } finally {
             if (this.context != null) {
@@ -142,7 +149,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
                 this.delivery.settle();
             }
             if (this.transaction.isCommitted() && this.admission != null) {
-                this.reporter.committed(this.admission, System.nanoTime() - start);
+                OutcomeReporter.committed(this.definition, this.admission, System.nanoTime() - start);
                 this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
@@ -154,7 +161,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
-            Object reply = this.call.replyAgain(this.candidates);
+            Object reply = replyAgain(this.candidates);
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
@@ -210,7 +217,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private @Nullable Object callAndStore(List<Candidate> admitted) throws Throwable {
         Object result;
         try {
-            result = this.call.call(admitted);
+            result = call(admitted);
         } catch (Throwable ex) {
             if (!this.transaction.rollsBack(ex)) {
                 store(admitted);
@@ -228,7 +235,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
 
     private void store(List<Candidate> admitted) {
         try {
-            this.reporter.processed(admitted);
+            OutcomeReporter.processed(this.definition, admitted);
         } catch (RuntimeException ex) {
             if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
                 // A statement of the listener's had failed before, and the error was caught.

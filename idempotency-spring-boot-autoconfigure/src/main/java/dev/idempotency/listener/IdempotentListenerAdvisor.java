@@ -40,17 +40,6 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return Modifier.isFinal(targetClass.getModifiers()) && !Proxy.isProxyClass(targetClass);
     }
 
-    /** All are equal, so that application contexts share the classes of proxies. */
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof IdempotentListenerAdvisor;
-    }
-
-    @Override
-    public int hashCode() {
-        return IdempotentListenerAdvisor.class.hashCode();
-    }
-
     private static @Nullable Object claim(MethodInvocation invocation) throws Throwable {
         Delivery delivery = Delivery.current();
         if (delivery == null) {
@@ -69,7 +58,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         try {
             result = delivery.isShared()
                     ? delivery.callOnce(definition, invocation)
-                    : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
+                    : new MethodCall(invocation, delivery, definition).proceed();
         } catch (Throwable ex) {
             delivery.end(ex);
             throw ex;

@@ -4,6 +4,7 @@ import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.RecordObservations;
@@ -21,6 +22,7 @@ import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
+import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
@@ -34,7 +36,7 @@ import org.springframework.kafka.support.Acknowledgment;
  *       ({@link IdempotentListenerAdvisor#installOn});
  *   <li>a Kafka transaction manager is taken off, and the ids of topics are tracked as partitions are assigned
  *       ({@link ListenerDefinitionRegistry#define});
- *   <li>the listener's {@code HandlerAdapter} becomes {@link RepliesToNew}, its reply template {@link AwaitedReplyTemplate};
+ *   <li>the listener's reply template becomes an {@link AwaitedReplyTemplate};
  *   <li>the listener, without its filter if that sees several records, is wrapped in a {@link DeliveryListener}: of
  *       records, of batches, or of polls, for which {@code AckMode.RECORD} becomes {@code BATCH};
  *   <li>keys that cannot be used are not retried by the application's error handler, nor in retry topics;
@@ -67,12 +69,7 @@ public final class ListenerContainerConfigurer {
         if (methods == null) {
             return;
         }
-        Object innermost = ContainerFacts.innermostListenerOf(container);
-        RepliesToNew.install(innermost, methods.areClaimed());
-        if (methods.definitions().stream()
-                .anyMatch(definition -> definition.method().replies() != null)) {
-            AwaitedReplyTemplate.install(innermost);
-        }
+        AwaitedReplyTemplate.install(ContainerFacts.innermostListenerOf(container));
         container.setupMessageListener(wrap(ContainerFacts.listenerOf(container), methods, container));
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
@@ -101,14 +98,12 @@ public final class ListenerContainerConfigurer {
             RecordObservations observations = RecordObservations.of(container, this.beanFactory);
             return (single instanceof FilteringMessageListenerAdapter filtering)
                     ? new PollDeliveryListener(
-                            (MessageListener) filtering.getDelegate(), methods, observations, filterOf(filtering))
-                    : new PollDeliveryListener(single, methods, observations, null);
+                            (MessageListener) filtering.getDelegate(), methods, filterOf(filtering), observations)
+                    : new PollDeliveryListener(single, methods, null, observations);
         }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             return new BatchDeliveryListener(
-                    (BatchMessageListener) filtering.getDelegate(),
-                    methods,
-                    new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering)));
+                    (BatchMessageListener) filtering.getDelegate(), methods, filterOf(filtering));
         }
         if (listener instanceof BatchMessageListener batch) {
             return new BatchDeliveryListener(batch, methods, null);
@@ -121,16 +116,16 @@ public final class ListenerContainerConfigurer {
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static ReadableRecordFilter filterOf(FilteringMessageListenerAdapter filtering) {
+    private static ReadableRecordFilter filterOf(AbstractFilteringMessageListener filtering) {
         return new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering));
     }
 
     /** Binds a record to the thread while its listener runs. */
-    private static final class RecordDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
+    private static final class RecordDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
             implements AcknowledgingConsumerAwareMessageListener<K, V> {
 
         RecordDeliveryListener(MessageListener<K, V> delegate, ProtectedMethods methods) {
-            super(delegate, methods);
+            super(delegate, methods, null);
         }
 
         @Override
@@ -138,7 +133,8 @@ public final class ListenerContainerConfigurer {
                 ConsumerRecord<K, V> record,
                 @Nullable Acknowledgment acknowledgment,
                 @Nullable Consumer<?, ?> consumer) {
-            Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment, consumer);
+            ConsumerThreadState.current().begin();
+            Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment);
             delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
         }
     }

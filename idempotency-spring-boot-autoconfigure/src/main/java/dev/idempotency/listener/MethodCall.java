@@ -19,35 +19,49 @@ import org.springframework.messaging.Message;
  * The container's own call of the listener: of a batch, with the arguments narrowed to the messages that are new; of a record,
  * with its reply kept for duplicates, where that is asked for.
  */
-record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition)
-        implements ListenerCall {
+final class MethodCall extends IdempotentInvocation {
 
-    private static final String KEEP_ELEMENTS =
-            "Let the BatchMessageConverter, and aspects around @IdempotentListener, keep one element for each record.";
+    private final MethodInvocation invocation;
 
-    /** Of a payload that has no element per record, there is no telling which key in it is whose. */
+    MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition) {
+        super(delivery, definition);
+        this.invocation = invocation;
+    }
+
+    /** Without an element per record, nobody knows which key in a payload is whose. */
     @Override
-    public void requireKeys() {
+    @Nullable
+    Object proceed() throws Throwable {
         int records = this.delivery.records().size();
         if (this.delivery.isBatch()
                 && records > 1
-                && !this.definition.candidates().variables().isEmpty()
-                && !hasElements(this.invocation.getArguments())) {
+                && !this.definition.candidates().variables().isEmpty()) {
+            requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
+        }
+        return super.proceed();
+    }
+
+    /** A converter or an aspect may have turned the batch into something that has no element per record. */
+    private void requireElements(@Nullable Object[] arguments, String why) {
+        int payload = this.definition.method().payloadIndex();
+        int records = this.delivery.records().size();
+        if (payload != ListenerMethod.NONE && !BatchArguments.hasElements(arguments[payload], records)) {
             throw new UnprotectedListenerException(
-                    ("%s of consumer '%s' was to be called with %d records, whose keys are in their payloads, but its payload"
-                                    + " has no element per record. "
-                                    + KEEP_ELEMENTS)
-                            .formatted(this.definition.method(), this.definition.consumer(), records));
+                    ("%s of consumer '%s' was to be called with some of %d records, %s, but its payload has no element per"
+                                    + " record. Let the BatchMessageConverter, and aspects around @IdempotentListener, keep"
+                                    + " one element for each record.")
+                            .formatted(this.definition.method(), this.definition.consumer(), records, why));
         }
     }
 
     @Override
-    public MessageView view(int position) {
-        return new ArgumentsView(this, position);
+    MessageView view(int position) {
+        return new ArgumentsView(position);
     }
 
     @Override
-    public @Nullable Object call(List<Candidate> admitted) throws Throwable {
+    @Nullable
+    Object call(List<Candidate> admitted) throws Throwable {
         if (this.delivery.isBatch()) {
             return this.delivery.call(this.definition, narrow(admitted));
         }
@@ -62,13 +76,13 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
     }
 
     @Override
-    public @Nullable Object replyAgain(List<Candidate> duplicates) {
+    @Nullable
+    Object replyAgain(List<Candidate> duplicates) {
         ReplyKeeper replies = this.definition.method().replies();
         MessageId id = duplicates.get(0).id();
         Object reply = (replies != null && id != null) ? replies.find(id) : null;
         if (reply != null) {
             this.delivery.repliesTo(id);
-            this.delivery.answer();
         }
         return reply;
     }
@@ -76,58 +90,35 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
     /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
     private MethodInvocation narrow(List<Candidate> admitted) {
         int[] positions = admitted.stream().mapToInt(Candidate::position).toArray();
-        this.delivery.narrow(positions);
-        return ((ProxyMethodInvocation) this.invocation)
-                .invocableClone(filter(this.invocation.getArguments(), positions));
-    }
-
-    private @Nullable Object[] filter(@Nullable Object[] arguments, int[] positions) {
+        if (this.delivery.acknowledgment() != null) {
+            this.delivery.acknowledgment().narrow(positions);
+        }
         int records = this.delivery.records().size();
-        @Nullable Object[] filtered = new BatchArguments(this.delivery.records(), positions).filter(arguments);
-        if (positions.length == records) {
-            return keepUncopied(filtered, arguments);
+        @Nullable Object[] arguments = this.invocation.getArguments();
+        @Nullable Object[] narrowed = new BatchArguments(records, positions).filter(arguments);
+        if (positions.length < records) {
+            requireElements(arguments, "of which the others are duplicates");
         }
-        if (!hasElements(arguments)) {
-            throw new UnprotectedListenerException(
-                    ("%s of consumer '%s' was to be called with %d of %d records, as the others are duplicates, but its"
-                                    + " payload has no element per record, so that they cannot be taken out. "
-                                    + KEEP_ELEMENTS)
-                            .formatted(
-                                    this.definition.method(), this.definition.consumer(), positions.length, records));
-        }
-        return filtered;
-    }
-
-    /** A converter or an aspect may have made of the batch what has no element per record any more. */
-    private boolean hasElements(@Nullable Object[] arguments) {
-        int payload = this.definition.method().payloadIndex();
-        return payload == ListenerMethod.NONE
-                || BatchArguments.hasElements(
-                        arguments[payload], this.delivery.records().size());
-    }
-
-    /** A list whose copy the method would not take, for which start-up checks can be relaxed, stays as it is. */
-    private @Nullable Object[] keepUncopied(@Nullable Object[] copies, @Nullable Object[] arguments) {
-        Class<?>[] types = this.invocation.getMethod().getParameterTypes();
-        for (int i = 0; i < types.length; i++) {
-            if (!types[i].isInstance(copies[i])) {
-                copies[i] = arguments[i];
-            }
-        }
-        return copies;
+        return ((ProxyMethodInvocation) this.invocation).invocableClone(narrowed);
     }
 
     /** The message at a position, seen through the arguments of the call. */
-    private record ArgumentsView(MethodCall call, int position) implements MessageView {
+    private final class ArgumentsView implements MessageView {
+
+        private final int position;
+
+        ArgumentsView(int position) {
+            this.position = position;
+        }
 
         @Override
         public ConsumerRecord<?, ?> record() {
-            return this.call.delivery.records().get(this.position);
+            return MethodCall.this.delivery.records().get(this.position);
         }
 
         @Override
         public @Nullable Object payload() {
-            int index = this.call.definition.method().payloadIndex();
+            int index = MethodCall.this.definition.method().payloadIndex();
             Object content = (index == ListenerMethod.NONE) ? record() : argument(index);
             if (content instanceof ConsumerRecord<?, ?> record) {
                 content = record.value();
@@ -139,8 +130,8 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
 
         @Override
         public @Nullable Object argument(int index) {
-            Object argument = this.call.invocation.getArguments()[index];
-            Delivery delivery = this.call.delivery;
+            Object argument = MethodCall.this.invocation.getArguments()[index];
+            Delivery delivery = MethodCall.this.delivery;
             return delivery.isBatch()
                     ? BatchArguments.element(
                             argument, this.position, delivery.records().size())

@@ -23,29 +23,25 @@ final class OutcomeReporter {
 
     private static final Logger logger = LoggerFactory.getLogger(OutcomeReporter.class);
 
-    private final ListenerDefinition definition;
+    private OutcomeReporter() {}
 
-    OutcomeReporter(ListenerDefinition definition) {
-        this.definition = definition;
-    }
-
-    void delivered(List<? extends ConsumerRecord<?, ?>> records) {
+    static void delivered(ListenerDefinition definition, List<? extends ConsumerRecord<?, ?>> records) {
         if (!records.isEmpty()) {
             long oldest = records.get(0).timestamp();
             for (ConsumerRecord<?, ?> record : records) {
                 oldest = Math.min(oldest, record.timestamp());
             }
-            this.definition.observer().delivered(Instant.ofEpochMilli(oldest));
+            definition.observer().delivered(Instant.ofEpochMilli(oldest));
         }
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */
-    void processed(List<Candidate> messages) {
-        tellInbox(messages, InboxRecorder::processed);
+    static void processed(ListenerDefinition definition, List<Candidate> messages) {
+        tellInbox(definition, messages, InboxRecorder::processed);
     }
 
-    void committed(Admission admission, long nanos) {
-        ConsumerObserver observer = this.definition.observer();
+    static void committed(ListenerDefinition definition, Admission admission, long nanos) {
+        ConsumerObserver observer = definition.observer();
         if (!admission.isEmpty()) {
             observer.committed(nanos);
         }
@@ -65,36 +61,40 @@ final class OutcomeReporter {
             logger.debug("Dropped {}, older than what was processed before: {}", stale.coordinates(), stale);
         }
         admission.conflicts().forEach((candidate, conflict) -> {
-            this.definition.conflicts().dropped(conflict);
-            keepConflicting(candidate, conflict, ConflictHandling.failure(conflict));
+            definition.conflicts().dropped(conflict);
+            keepConflicting(definition, candidate, conflict, ConflictHandling.failure(conflict));
         });
     }
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
-    MessageConflictException refused(Candidate candidate, Conflict conflict) {
-        MessageConflictException failure = this.definition.conflicts().failed(conflict);
-        this.definition.observer().failed(candidate.coordinates(), failure);
-        keepConflicting(candidate, conflict, failure);
+    static MessageConflictException refused(ListenerDefinition definition, Candidate candidate, Conflict conflict) {
+        MessageConflictException failure = definition.conflicts().failed(conflict);
+        definition.observer().failed(candidate.coordinates(), failure);
+        keepConflicting(definition, candidate, conflict, failure);
         return failure;
     }
 
-    private void keepConflicting(Candidate candidate, Conflict conflict, MessageConflictException failure) {
-        InboxRecorder inbox = this.definition.inbox();
+    private static void keepConflicting(
+            ListenerDefinition definition, Candidate candidate, Conflict conflict, MessageConflictException failure) {
+        InboxRecorder inbox = definition.inbox();
         if (inbox != null) {
             inbox.conflicting(conflict.id(), candidate.coordinates(), candidate.record(), failure);
         }
     }
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
-    void failed(RecordCoordinates coordinates, Throwable failure, List<Candidate> called) {
-        this.definition.observer().failed(coordinates, failure);
-        tellInbox(called, (inbox, delivered) -> inbox.failed(delivered, failure));
+    static void failed(
+            ListenerDefinition definition, RecordCoordinates coordinates, Throwable failure, List<Candidate> called) {
+        definition.observer().failed(coordinates, failure);
+        tellInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 
     /** Messages without an id are not stored: they could not be found again. */
-    private void tellInbox(
-            List<Candidate> candidates, BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
-        InboxRecorder inbox = this.definition.inbox();
+    private static void tellInbox(
+            ListenerDefinition definition,
+            List<Candidate> candidates,
+            BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
+        InboxRecorder inbox = definition.inbox();
         if (inbox == null) {
             return;
         }

@@ -3,16 +3,13 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.BatchFailure;
 import dev.idempotency.failure.ConsumerThreadState;
-import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.RecordObservations;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.IntConsumer;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -25,26 +22,18 @@ import org.springframework.kafka.support.Acknowledgment;
  * Makes a batch listener of a record listener: all records of a poll are claimed together, and handed to the listener one
  * by one, in one transaction. After a failure, each has its own transaction.
  */
-final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
+final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
     private final RecordObservations observations;
-    private final @Nullable ReadableRecordFilter<K, V> filter;
 
     PollDeliveryListener(
             MessageListener<K, V> delegate,
             ProtectedMethods methods,
-            RecordObservations observations,
-            @Nullable ReadableRecordFilter<K, V> filter) {
-        super(delegate, methods);
+            @Nullable ReadableRecordFilter<K, V> filter,
+            RecordObservations observations) {
+        super(delegate, methods, filter);
         this.observations = observations;
-        this.filter = filter;
-    }
-
-    @Override
-    @Nullable
-    ReadableRecordFilter<K, V> filter() {
-        return this.filter;
     }
 
     @Override
@@ -55,7 +44,10 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
         ConsumerThreadState state = ConsumerThreadState.current();
         state.begin();
         if (records.size() == 1 || state.isSplit(records) || !areKeysKnown(records)) {
-            deliverEach(records, consumer);
+            deliverEach(records, record -> {
+                deliver(record, consumer);
+                return true;
+            });
         } else {
             deliverTogether(records, consumer);
         }
@@ -78,37 +70,17 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
                 }
             }
             if (!kept.isEmpty()) {
-                IdempotentInvocation.proceed(new PollCall(
-                        Delivery.ofBatch(this.methods, kept, null, consumer),
-                        this.methods.representative(),
-                        position -> call(kept.get(position), consumer)));
+                new PollCall(kept, consumer).proceed();
             }
         } catch (Throwable ex) {
             throw Delivery.toException(ex, records);
         }
     }
 
-    private void deliverEach(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
-        for (ConsumerRecord<K, V> record : records) {
-            ConsumerThreadState.current().begin();
-            try {
-                deliver(record, consumer);
-            } catch (Throwable ex) {
-                FatalErrors.rethrow(ex);
-                throw BatchFailure.at(record, records, ex);
-            }
-        }
-    }
-
-    private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) throws Throwable {
+    private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
         ReadableRecordFilter.requireReadable(record);
         if (this.filter == null || !this.filter.filter(record)) {
-            Delivery delivery = Delivery.ofRecord(this.methods, record, null, consumer);
-            delivery.during(() -> call(record, consumer));
-            if (!delivery.isHandled()) {
-                ConsumerThreadState.current().begin();
-                delivery.requireHandled();
-            }
+            Delivery.ofRecord(this.methods, record, null).during(() -> call(record, consumer));
         }
     }
 
@@ -116,60 +88,59 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
         this.observations.observe(record, consumer, () -> this.delegate.onMessage(record, null, consumer));
     }
 
-    /**
-     * Calls a record listener with the records of a poll, one after the other.
-     *
-     * @param delivery all records of a poll
-     * @param listener calls its method, after the conversion of its arguments, with the record at a position
-     */
-    private record PollCall(Delivery delivery, ListenerDefinition definition, IntConsumer listener)
-            implements ListenerCall {
+    /** Calls a record listener with the records of a poll, one after the other. */
+    private final class PollCall extends IdempotentInvocation {
 
-        /** Before a record has been converted, its value is the payload. */
-        @Override
-        public MessageView view(int position) {
-            ConsumerRecord<?, ?> record = this.delivery.records().get(position);
-            boolean takesRecord = this.definition.method().takesRecord();
-            return new MessageView() {
+        private final List<ConsumerRecord<K, V>> polled;
+        private final @Nullable Consumer<?, ?> consumer;
 
-                @Override
-                public ConsumerRecord<?, ?> record() {
-                    return record;
-                }
-
-                @Override
-                public @Nullable Object payload() {
-                    return record.value();
-                }
-
-                @Override
-                public @Nullable Object argument(int index) {
-                    return takesRecord ? record : record.value();
-                }
-            };
+        PollCall(List<ConsumerRecord<K, V>> polled, @Nullable Consumer<?, ?> consumer) {
+            super(
+                    Delivery.ofBatch(PollDeliveryListener.this.methods, polled, null),
+                    PollDeliveryListener.this.methods.representative());
+            this.polled = polled;
+            this.consumer = consumer;
         }
 
         @Override
-        public @Nullable Object call(List<Candidate> admitted) throws Throwable {
+        MessageView view(int position) {
+            return new UnconvertedMessage(
+                    this.polled.get(position), this.definition.method().takesRecord());
+        }
+
+        @Override
+        @Nullable
+        Object call(List<Candidate> admitted) throws Throwable {
             for (Candidate candidate : admitted) {
                 IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
                 try {
-                    call(candidate);
+                    ConsumerRecord<K, V> record = this.polled.get(candidate.position());
+                    this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));
+                } catch (ListenerExecutionFailedException ex) {
+                    throw (ex.getCause() != null) ? ex.getCause() : ex;
                 } finally {
                     context.close();
                 }
             }
             return null;
         }
+    }
 
-        private void call(Candidate candidate) throws Throwable {
-            Delivery claimed = this.delivery.ofClaimed(candidate.record());
-            try {
-                claimed.during(() -> this.listener.accept(candidate.position()));
-            } catch (ListenerExecutionFailedException ex) {
-                throw (ex.getCause() != null) ? ex.getCause() : ex;
-            }
-            claimed.requireHandled();
+    /**
+     * A message before it is converted: its record's value is the payload.
+     *
+     * @param takesRecord whether the listener's method takes the record itself
+     */
+    record UnconvertedMessage(ConsumerRecord<?, ?> record, boolean takesRecord) implements MessageView {
+
+        @Override
+        public @Nullable Object payload() {
+            return this.record.value();
+        }
+
+        @Override
+        public @Nullable Object argument(int index) {
+            return this.takesRecord ? this.record : this.record.value();
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
@@ -11,7 +12,6 @@ import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
-import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +22,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.messaging.Message;
@@ -33,6 +34,29 @@ import org.springframework.util.ClassUtils;
  */
 public final class RecordIdentifier implements AutoCloseable {
 
+    /** Kinds of records. */
+    public enum Kind {
+
+        /** A message with an id. */
+        IDENTIFIED,
+
+        /** A record that the listener's filter leaves out. */
+        FILTERED,
+
+        /** A record that cannot be deserialized or converted. */
+        UNREADABLE,
+
+        /** A message without a key, or with one that cannot be used. */
+        WITHOUT_KEY
+    }
+
+    /**
+     * Result of identifying a record.
+     *
+     * @param id its id, if it has one
+     */
+    public record Identification(Kind kind, @Nullable MessageId id) {}
+
     private final ListenerDefinition definition;
     private final @Nullable RecordFilterStrategy<Object, Object> filter;
     private final boolean batch;
@@ -41,45 +65,34 @@ public final class RecordIdentifier implements AutoCloseable {
     private final Function<String, @Nullable Uuid> topicIds;
 
     /**
-     * An identifier for the records of a container.
+     * An identifier for the records of a protected listener's container.
      *
-     * @param topicIds who is asked for the ids of topics by their name
-     * @throws IllegalStateException if the container is not that of a protected listener
+     * @param topicIds returns the id of a topic by its name
      */
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
     public RecordIdentifier(
             AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {
-        List<Object> listeners = ContainerFacts.listenersOf(container);
-        DeliveryListener<?> delivery = listeners.stream()
-                .filter(DeliveryListener.class::isInstance)
-                .<DeliveryListener<?>>map(listener -> (DeliveryListener<?>) listener)
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException(
-                        "The container %s is not that of a protected listener".formatted(container.getListenerId())));
+        Object listener = ContainerFacts.listenerOf(container);
+        // Retry topics have another one around it.
+        while (listener instanceof DelegatingMessageListener<?> outer && !(listener instanceof DeliveryListener)) {
+            listener = outer.getDelegate();
+        }
+        DeliveryListener<?, ?, ?> delivery = (DeliveryListener<?, ?, ?>) listener;
         this.definition = delivery.methods.representative();
-        this.filter = (RecordFilterStrategy<Object, Object>) filterOf(delivery, listeners);
         this.batch = delivery instanceof BatchDeliveryListener;
+        this.filter = (RecordFilterStrategy<Object, Object>)
+                ((delivery.getDelegate() instanceof AbstractFilteringMessageListener<?, ?, ?> filtering)
+                        ? SpringKafkaInternals.filterOf(filtering)
+                        : delivery.filter);
         this.payloadType = payloadType();
         this.deserializers = new ListenerDeserializers(container);
         this.topicIds = topicIds;
     }
 
-    private static @Nullable RecordFilterStrategy<?, ?> filterOf(DeliveryListener<?> delivery, List<Object> listeners) {
-        RecordFilterStrategy<?, ?> own = delivery.filter();
-        return (own != null)
-                ? own
-                : listeners.stream()
-                        .filter(AbstractFilteringMessageListener.class::isInstance)
-                        .<RecordFilterStrategy<?, ?>>map(listener ->
-                                SpringKafkaInternals.filterOf((AbstractFilteringMessageListener<?, ?, ?>) listener))
-                        .findFirst()
-                        .orElse(null);
-    }
-
-    /** The type of one message's payload as the listener's method takes it; {@code null} if it takes the record itself. */
+    /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
     private @Nullable Class<?> payloadType() {
         ResolvableType parameter = this.definition.method().payload();
-        if (parameter == null) {
+        if (parameter == null || this.definition.candidates().variables().isEmpty()) {
             return null;
         }
         ResolvableType type = this.batch ? parameter.asCollection().getGeneric() : parameter;
@@ -98,7 +111,7 @@ public final class RecordIdentifier implements AutoCloseable {
      * @throws TopicUnknownException if its key depends on its topic, and the brokers do not tell its id
      * @throws RuntimeException if a deserializer or the key depends on a service that does not answer
      */
-    public RecordIdentification identify(ConsumerRecord<byte[], byte[]> received) {
+    public Identification identify(ConsumerRecord<byte[], byte[]> received) {
         ConsumerRecord<@Nullable Object, @Nullable Object> record;
         try {
             record = this.deserializers.deserialize(received);
@@ -106,16 +119,49 @@ public final class RecordIdentifier implements AutoCloseable {
             if (Causes.of(ex).tellOfUnavailableService()) {
                 throw ex;
             }
-            return RecordIdentification.UNREADABLE;
+            return new Identification(Kind.UNREADABLE, null);
         }
         if (ReadableRecordFilter.failureToRead(record) != null) {
-            return RecordIdentification.UNREADABLE;
+            return new Identification(Kind.UNREADABLE, null);
         }
         if (isLeftOut(record)) {
-            return RecordIdentification.FILTERED;
+            return new Identification(Kind.FILTERED, null);
+        }
+        if (!isPayload(record)) {
+            return new Identification(Kind.UNREADABLE, null);
         }
         tellTopic(record);
-        return identifyReadable(record);
+        try {
+            Candidate candidate = this.definition
+                    .candidates()
+                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
+            MessageId id = (candidate != null) ? candidate.id() : null;
+            return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
+        } catch (UnusableKeyException ex) {
+            if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
+                throw ex;
+            }
+            return new Identification(Kind.WITHOUT_KEY, null);
+        }
+    }
+
+    /** Whether a key can be taken from the record's value. Text is what message converters make payloads of. */
+    private boolean isPayload(ConsumerRecord<?, ?> record) {
+        Object value = record.value();
+        Class<?> type = this.payloadType;
+        if (value == null || type == null || type.isInstance(value)) {
+            return true;
+        }
+        if (value instanceof String || value instanceof byte[] || value instanceof Bytes) {
+            throw new ReconciliationException(
+                    "The value of %s is a %s, of which the listener's method gets a %s. Only keys from headers, from the record or from a payload that is not converted can be reconciled."
+                            .formatted(
+                                    RecordCoordinates.of(record),
+                                    value.getClass().getName(),
+                                    type.getName()),
+                    null);
+        }
+        return false;
     }
 
     /** A filter that fails leaves nothing out: the delivery would fail, too. */
@@ -152,68 +198,8 @@ public final class RecordIdentifier implements AutoCloseable {
         }
     }
 
-    private RecordIdentification identifyReadable(ConsumerRecord<?, ?> record) {
-        try {
-            Candidate candidate = this.definition.candidates().create(0, new UnconvertedMessage(record));
-            return RecordIdentification.of((candidate != null) ? candidate.id() : null);
-        } catch (UnusableKeyException ex) {
-            if (ex.getCause() instanceof ReconciliationException conversion) {
-                if (isText(record.value())) {
-                    throw conversion;
-                }
-                return RecordIdentification.UNREADABLE;
-            }
-            if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
-                throw ex;
-            }
-            return RecordIdentification.WITHOUT_KEY;
-        }
-    }
-
-    /** Whether a value is what message converters make payloads of. */
-    private static boolean isText(@Nullable Object value) {
-        return value instanceof String || value instanceof byte[] || value instanceof Bytes;
-    }
-
     @Override
     public void close() {
         this.deserializers.close();
-    }
-
-    /** A message whose payload is its record's value. */
-    private final class UnconvertedMessage implements MessageView {
-
-        private final ConsumerRecord<?, ?> record;
-
-        UnconvertedMessage(ConsumerRecord<?, ?> record) {
-            this.record = record;
-        }
-
-        @Override
-        public ConsumerRecord<?, ?> record() {
-            return this.record;
-        }
-
-        @Override
-        public @Nullable Object payload() {
-            Object value = this.record.value();
-            Class<?> type = RecordIdentifier.this.payloadType;
-            if (value != null && type != null && !type.isInstance(value)) {
-                throw new ReconciliationException(
-                        "The value of %s is a %s, of which the listener's method gets a %s. Only keys from headers, from the record or from a payload that is not converted can be reconciled."
-                                .formatted(
-                                        RecordCoordinates.of(this.record),
-                                        value.getClass().getName(),
-                                        type.getName()),
-                        null);
-            }
-            return value;
-        }
-
-        /** The payload, by the name of its parameter: other arguments are refused before. */
-        @Override
-        public @Nullable Object argument(int index) {
-            return (RecordIdentifier.this.payloadType == null) ? this.record : payload();
-        }
     }
 }

@@ -2,33 +2,23 @@ package dev.idempotency.producer;
 
 import dev.idempotency.MessageIds;
 import dev.idempotency.kafka.SpringKafkaInternals;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.RoutingKafkaTemplate;
 
-/**
- * Makes every {@code KafkaTemplate} bean stamp ids, beside the interceptor that it has.
- *
- * <p>One that is given another interceptor while the application starts is looked at again when all beans are there.
- */
-public final class KafkaTemplatePostProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+/** Makes every {@code KafkaTemplate} bean stamp ids, beside the interceptor that its bean method has set. */
+public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
 
     private static final Logger logger = LoggerFactory.getLogger(KafkaTemplatePostProcessor.class);
 
     private final Supplier<List<String>> headers;
     private @Nullable MessageIdStamper stamper;
-    private @Nullable Map<String, KafkaTemplate<?, ?>> starting = new LinkedHashMap<>();
 
     /** {@code headers} that may carry a message's id; asked when there is a template. */
     public KafkaTemplatePostProcessor(Supplier<List<String>> headers) {
@@ -39,35 +29,13 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor, Smar
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof KafkaTemplate<?, ?> template) {
-            process(template, beanName);
+            install(template, beanName);
         }
         return bean;
     }
 
-    /** Products of factory beans are passed only here. */
-    @Override
-    public Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (bean instanceof KafkaTemplate<?, ?> template) {
-            Object target = AopUtils.isAopProxy(bean) ? AopProxyUtils.getSingletonTarget(bean) : template;
-            if (target instanceof KafkaTemplate<?, ?> behind && !AopUtils.isAopProxy(behind)) {
-                process(behind, beanName);
-            }
-        }
-        return bean;
-    }
-
-    private synchronized void process(KafkaTemplate<?, ?> template, String beanName) {
-        install(template, beanName);
-        if (this.starting != null) {
-            this.starting.put(beanName, template);
-        }
-    }
-
-    private <K, V> void install(KafkaTemplate<K, V> template, String beanName) {
+    private synchronized <K, V> void install(KafkaTemplate<K, V> template, String beanName) {
         ProducerInterceptor<K, V> applications = SpringKafkaInternals.producerInterceptorOf(template);
-        if (applications instanceof MessageIdInterceptor<K, V>) {
-            return;
-        }
         if (this.stamper == null) {
             this.stamper = new MessageIdStamper(this.headers.get());
         }
@@ -78,14 +46,5 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor, Smar
                         : template.getProducerFactory(),
                 applications));
         logger.info("KafkaTemplate '{}' stamps {} on records that have no id.", beanName, MessageIds.HEADER);
-    }
-
-    @Override
-    public synchronized void afterSingletonsInstantiated() {
-        Map<String, KafkaTemplate<?, ?>> seen = this.starting;
-        this.starting = null;
-        if (seen != null) {
-            seen.forEach((beanName, template) -> install(template, beanName));
-        }
     }
 }

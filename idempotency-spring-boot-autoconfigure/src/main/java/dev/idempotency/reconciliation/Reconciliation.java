@@ -5,7 +5,7 @@ import dev.idempotency.Strategy;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.redrive.DeadLetters;
@@ -95,7 +95,9 @@ public final class Reconciliation implements DisposableBean {
                     null);
         }
         if (request.replayFrom() != null
-                && own.stream().map(ProtectedListener::container).anyMatch(ContainerFacts::hasInterceptor)) {
+                && own.stream()
+                        .map(ProtectedListener::container)
+                        .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
             throw new ReconciliationException(
                     "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
                             .formatted(consumer),

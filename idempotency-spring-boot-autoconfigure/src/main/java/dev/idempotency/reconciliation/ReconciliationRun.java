@@ -13,7 +13,6 @@ import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.kafka.RepublishedHeaders;
-import dev.idempotency.listener.RecordIdentification;
 import dev.idempotency.listener.RecordIdentifier;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
@@ -196,7 +195,7 @@ final class ReconciliationRun {
             JobControl control) {
         List<Candidate> candidates = new ArrayList<>(polled.size());
         for (ConsumerRecord<byte[], byte[]> record : polled) {
-            RecordIdentification identification = identifier.identify(record);
+            RecordIdentifier.Identification identification = identifier.identify(record);
             MessageId messageId = identification.id();
             if (messageId == null) {
                 found(fateOf(identification, record, control));
@@ -237,11 +236,12 @@ final class ReconciliationRun {
         }
     }
 
-    private RecordFate fateOf(RecordIdentification identification, ConsumerRecord<?, ?> record, JobControl control) {
-        if (identification.kind() == RecordIdentification.Kind.FILTERED) {
+    private RecordFate fateOf(
+            RecordIdentifier.Identification identification, ConsumerRecord<?, ?> record, JobControl control) {
+        if (identification.kind() == RecordIdentifier.Kind.FILTERED) {
             return RecordFate.FILTERED;
         }
-        boolean unreadable = identification.kind() == RecordIdentification.Kind.UNREADABLE;
+        boolean unreadable = identification.kind() == RecordIdentifier.Kind.UNREADABLE;
         RecordFate elsewhere = findElsewhere(record, control);
         return (elsewhere != null) ? elsewhere : unreadable ? RecordFate.UNREADABLE : RecordFate.WITHOUT_KEY;
     }

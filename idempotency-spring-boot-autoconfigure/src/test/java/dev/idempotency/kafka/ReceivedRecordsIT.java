@@ -8,13 +8,10 @@ import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -75,23 +72,12 @@ class ReceivedRecordsIT extends ApplicationTest {
         }
     }
 
-    @Test
-    void bytesAreForgottenWhenTheContainerStops() throws Exception {
-        try (TestApplication app = start()) {
-            deliver(app, "1", "stop", "2");
-            app.bean(Application.class).stopped.get(30, TimeUnit.SECONDS);
-            assertThat(app.bean(Application.class).found).containsExactly("1", "stop");
-            assertThat(bytesHeld(app)).isZero();
-        }
-    }
-
     /** With containers that hold records over several polls, when they are paused and after a failure. */
     @Configuration(proxyBeanMethods = false)
     @Import(Listener.class)
     static class Application {
 
         final AtomicInteger polls = new AtomicInteger();
-        final CompletableFuture<@Nullable Void> stopped = new CompletableFuture<>();
 
         /** Payloads that the listener was called with while their bytes were known. */
         final List<String> found = new CopyOnWriteArrayList<>();
@@ -102,7 +88,6 @@ class ReceivedRecordsIT extends ApplicationTest {
             handler.setSeekAfterError(false);
             return container -> {
                 container.getContainerProperties().setPauseImmediate(true);
-                container.getContainerProperties().setStopImmediate(true);
                 container.setCommonErrorHandler(handler);
                 container.setRecordInterceptor(new RecordInterceptor<>() {
 
@@ -148,7 +133,6 @@ class ReceivedRecordsIT extends ApplicationTest {
             MessageListenerContainer container = this.registry.getListenerContainer("received");
             switch (record.value()) {
                 case "pause" -> container.pause();
-                case "stop" -> container.stop(() -> this.application.stopped.complete(null));
                 case "flaky" -> {
                     if (first) {
                         throw new IllegalStateException(record.value());

@@ -3,81 +3,21 @@ package dev.idempotency.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.KafkaTemplate;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
-import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
-import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
-import org.springframework.kafka.support.CompositeProducerInterceptor;
-import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** All that is read is there in this version of Spring Kafka: of some of it nothing else would notice the lack. */
 class SpringKafkaInternalsTests {
-
-    private final DefaultKafkaConsumerFactory<String, String> factory = new DefaultKafkaConsumerFactory<>(Map.of());
-
-    private static Method method(String name) {
-        Method method = ReflectionUtils.findMethod(SpringKafkaInternalsTests.class, name, String.class);
-        assertThat(method).isNotNull();
-        return method;
-    }
-
-    void first(String payload) {}
-
-    @Test
-    void theConsumerFactoryOfAContainer() {
-        var container = new ConcurrentMessageListenerContainer<>(this.factory, new ContainerProperties("topic"));
-        assertThat(SpringKafkaInternals.consumerFactoryOf(container)).isSameAs(this.factory);
-    }
-
-    @Test
-    void theDeserializersOfAConsumerFactory() {
-        assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isNotNull();
-        assertThat(SpringKafkaInternals.deserializersOf(this.factory, false)).isNotNull();
-    }
-
-    @Test
-    void theInterceptorOfATemplate() {
-        var template = new KafkaTemplate<>(new DefaultKafkaProducerFactory<String, String>(Map.of()));
-        assertThat(SpringKafkaInternals.producerInterceptorOf(template)).isNull();
-        var interceptor = new CompositeProducerInterceptor<String, String>();
-        template.setProducerInterceptor(interceptor);
-        assertThat(SpringKafkaInternals.producerInterceptorOf(template)).isSameAs(interceptor);
-    }
-
-    @Test
-    void theTemplateOfReplies() {
-        var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
-        assertThat(SpringKafkaInternals.replyTemplateOf(adapter)).isNull();
-        var template = new KafkaTemplate<>(new DefaultKafkaProducerFactory<String, String>(Map.of()));
-        adapter.setReplyTemplate(template);
-        assertThat((Object) SpringKafkaInternals.replyTemplateOf(adapter)).isSameAs(template);
-    }
-
-    @Test
-    void theHandlerOfAListener() {
-        var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
-        HandlerAdapter handler = new HandlerAdapter(new InvocableHandlerMethod(this, method("first")));
-        adapter.setHandlerMethod(handler);
-        assertThat(SpringKafkaInternals.handlerOf(adapter)).isSameAs(handler);
-    }
 
     @Test
     void theFilterOfAListener() {

@@ -3,9 +3,8 @@ package dev.idempotency.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.RecordCoordinates;
-import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -17,32 +16,19 @@ import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 class TopicIdTrackerTests {
 
     private final Broker broker = new Broker();
-    private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 1);
     private final TopicIdTracker tracker = new TopicIdTracker(
             this.broker,
             new KafkaMessageListenerContainer<>(
                     new DefaultKafkaConsumerFactory<>(Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, "localhost:1")),
-                    new ContainerProperties("topic")),
-            this.nanos::get);
+                    new ContainerProperties("topic")));
 
     private Uuid topicOf(int partition, long offset) {
         return this.tracker.topicIdOf(new RecordCoordinates("topic", partition, offset), offset);
     }
 
     @Test
-    void oneAnswerIsForAllPartitionsWhoseRecordsComeInTheSameMoment() {
-        for (int partition = 0; partition < 10; partition++) {
-            assertThat(topicOf(partition, 0)).isEqualTo(this.broker.id);
-            this.nanos.addAndGet(Duration.ofMillis(99).toNanos());
-        }
-        assertThat(this.broker.questions).isOne();
-    }
-
-    @Test
-    void aPartitionThatWasIdleSinceItsAssignmentIsNotOfTheTopicThatAnotherOneWasOf() {
-        Uuid old = this.broker.id;
-        assertThat(topicOf(0, 0)).isEqualTo(old);
-        this.nanos.addAndGet(Duration.ofMinutes(5).toNanos());
+    void whatIsKnownOfAPartitionHoldsWhileItsOffsetsGrow() {
+        Uuid old = topicOf(0, 0);
         this.broker.id = Uuid.randomUuid();
         assertThat(topicOf(0, 1)).as("may still be held by the consumer").isEqualTo(old);
         assertThat(topicOf(1, 0)).isEqualTo(this.broker.id);
@@ -56,7 +42,15 @@ class TopicIdTrackerTests {
         assertThat(this.broker.questions).isEqualTo(2);
     }
 
-    private static class Broker implements TopicLookup {
+    @Test
+    void partitionsThatAreAssignedHaveTheBrokerAskedAgain() {
+        topicOf(0, 7);
+        this.broker.id = Uuid.randomUuid();
+        this.tracker.assigned(List.of(new TopicPartition("topic", 0)));
+        assertThat(topicOf(0, 8)).isEqualTo(this.broker.id);
+    }
+
+    private static class Broker extends TopicLookup {
 
         private Uuid id = Uuid.randomUuid();
         private int questions;

@@ -27,8 +27,6 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -36,7 +34,6 @@ import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -93,17 +90,6 @@ class ConflictsIT extends ListenersTest {
                 .containsOnlyNulls();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"Failing", "FailingBatch", "Handled"})
-    void itIsGivenUpWithoutARetry(String name) {
-        assertDelivered(name, "1:a 1:other 2:b 2:b 2:another 3:c", "a b c", "other another");
-        assertThat(outcomes(listener(name)).conflicts)
-                .extracting(Conflict::coordinates)
-                .containsExactly(at(listener(name), 1), at(listener(name), 4));
-        assertThat(outcomes(listener(name)).retried).hasValue(0);
-        assertThat(failures(listener(name))).hasSize(name.equals("Handled") ? 2 : 0);
-    }
-
     @Test
     void aDeadLetterThatComesBackUnderTheSameIdIsRefusedAgainAndUnderAnotherProcessed() {
         deliver(Kept.class, "returned:first-returned", "returned:second-returned");
@@ -111,6 +97,7 @@ class ConflictsIT extends ListenersTest {
                 .filter(record -> new String(record.value(), StandardCharsets.UTF_8).equals("second-returned"))
                 .findFirst()
                 .orElseThrow();
+        assertThat(outcomes(Kept.class).retried).hasValue(0);
         sendBack(letter, "returned");
         assertThat(givenUp(Kept.class)).filteredOn("second-returned"::equals).hasSize(2);
         sendBack(letter, "of its own");
@@ -160,32 +147,11 @@ class ConflictsIT extends ListenersTest {
                 .doesNotContain("Payloads of consumer 'warned'");
     }
 
-    @Test
-    void aTombstoneIsNotAnEmptyMessage() {
-        this.app.send(topic(Tombstones.class), "1", null);
-        this.app.send(topic(Tombstones.class), "1", null);
-        deliver(Tombstones.class, "1:");
-        assertThat(effects(Tombstones.class)).containsExactly("null");
-        assertThat(outcomes(Tombstones.class).conflicts)
-                .extracting(Conflict::coordinates)
-                .containsExactly(at(Tombstones.class, 2));
-    }
-
     @IdempotentListener(consumer = "warned", inbox = "true")
     static class Warned extends OfRecords {}
 
     @IdempotentListener(consumer = "off", conflicts = OnConflict.OFF)
     static class Off extends OfRecords {}
-
-    @IdempotentListener(conflicts = OnConflict.FAIL)
-    static class Failing extends OfRecords {}
-
-    @IdempotentListener(conflicts = OnConflict.FAIL)
-    static class FailingBatch extends OfBatches {}
-
-    @Container(factory = "handled")
-    @IdempotentListener(conflicts = OnConflict.FAIL)
-    static class Handled extends OfRecords {}
 
     @IdempotentListener(consumer = "kept", conflicts = OnConflict.FAIL, inbox = "true")
     static class Kept extends OfRecords {}
@@ -201,15 +167,6 @@ class ConflictsIT extends ListenersTest {
         @IdempotentListener(conflicts = OnConflict.FAIL)
         void on(String payload) {
             happenAndFailOnceAt("fails-once", payload);
-        }
-    }
-
-    static class Tombstones extends Listener {
-
-        @OwnTopic
-        @IdempotentListener
-        void on(@Payload(required = false) String payload) {
-            happen(String.valueOf(payload));
         }
     }
 

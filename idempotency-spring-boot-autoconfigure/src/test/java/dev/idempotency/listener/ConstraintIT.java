@@ -8,7 +8,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.listener.ledger.Account;
-import dev.idempotency.listener.ledger.Receipt;
 import dev.idempotency.observe.Duplicate;
 import jakarta.persistence.EntityManager;
 import java.lang.annotation.Retention;
@@ -17,7 +16,6 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.Collections;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,11 +23,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.data.jpa.repository.support.SimpleJpaRepository;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -62,7 +57,6 @@ class ConstraintIT extends ListenersTest {
     @CsvSource(delimiter = '|', textBlock = """
             Manual    | :a :a            | a     |
             OnJpa     | :a :a :b :a      | a b   |
-            Saved     | :a :a :b         | a b   |
             Deferred  | :a :a :twice :b  | a b   | twice
             """)
     void aMessageWhoseRowIsThereIsADuplicateHoweverItIsWritten(
@@ -82,15 +76,10 @@ class ConstraintIT extends ListenersTest {
     @ParameterizedTest
     @CsvSource({
         "wrapped, 1, 0",
-        "batched, 1, 0",
-        "audited, 1, 0",
         "late, 1, 0",
         "elsewhere, 0, 2",
-        "by-another, 0, 2",
         "in-another, 1, 1",
-        "late-in-another, 1, 1",
         "caught, 1, 1",
-        "caught-early, 1, 1",
         "in-a-savepoint, 2, 0"
     })
     void onlyAViolationThatEndedTheListenersTransactionMakesADuplicate(String how, int applied, int givenUp) {
@@ -146,19 +135,6 @@ class ConstraintIT extends ListenersTest {
         }
     }
 
-    static class Saved extends Listener {
-
-        @Autowired
-        private EntityManager entities;
-
-        @OwnTopic
-        @ByConstraint("receipt_pkey")
-        void on(String payload) {
-            new SimpleJpaRepository<Receipt, String>(Receipt.class, this.entities).save(new Receipt(payload));
-            happen(payload);
-        }
-    }
-
     static class Deferred extends Listener {
 
         @Autowired
@@ -179,16 +155,11 @@ class ConstraintIT extends ListenersTest {
 
         private final JdbcTemplate jdbc;
         private final TransactionTemplate another;
-        private final TransactionTemplate ofAnother;
-        private final JdbcTemplate anotherSource;
 
         Payments(JdbcTemplate jdbc, PlatformTransactionManager transactions) {
             this.jdbc = jdbc;
             this.another = new TransactionTemplate(transactions);
             this.another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-            DelegatingDataSource source = new DelegatingDataSource(jdbc.getDataSource());
-            this.anotherSource = new JdbcTemplate(source);
-            this.ofAnother = new TransactionTemplate(new JdbcTransactionManager(source));
             jdbc.execute("create table payment (name varchar(100) not null, constraint payment_name unique (name))");
             jdbc.execute("create table settled (name varchar(100) not null,"
                     + " constraint settled_name unique (name) deferrable initially deferred)");
@@ -203,31 +174,13 @@ class ConstraintIT extends ListenersTest {
             Runnable insertInAnother = () -> this.another.executeWithoutResult(status -> insert.run());
             switch (payload) {
                 case "wrapped" -> wrap(insert);
-                case "batched" ->
-                    this.jdbc.batchUpdate(
-                            "insert into payment (name) values (?)",
-                            List.of(new Object[] {payload + " before"}, new Object[] {payload}));
-                case "audited" -> {
-                    this.another.executeWithoutResult(status -> this.jdbc.queryForList("select name from payment"));
-                    insert.run();
-                }
                 case "late" -> beforeCommit(insert);
-                case "late-in-another" -> beforeCommit(insertInAnother);
                 case "elsewhere" -> {
                     insertInAnother.run();
                     throw new IllegalStateException("after another transaction has committed");
                 }
-                case "by-another" -> {
-                    this.ofAnother.executeWithoutResult(
-                            status -> this.anotherSource.update("insert into payment (name) values (?)", payload));
-                    throw new IllegalStateException("after a transaction of another DataSource has committed");
-                }
                 case "in-another" -> insertInAnother.run();
                 case "caught" -> swallow(insert);
-                case "caught-early" -> {
-                    swallow(insert);
-                    this.jdbc.update("update settled set name = name");
-                }
                 default -> inSavepoint(payload);
             }
         }

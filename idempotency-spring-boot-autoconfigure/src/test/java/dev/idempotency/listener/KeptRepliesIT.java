@@ -2,11 +2,7 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.IdempotencyContext;
-import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.IdempotentOperations;
-import dev.idempotency.MessageId;
 import dev.idempotency.MessageIds;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
@@ -18,10 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -30,7 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -38,7 +31,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
-import org.springframework.kafka.support.ProducerListener;
 import org.springframework.messaging.handler.annotation.SendTo;
 
 /** Replies that are kept with the claim, and sent again for duplicates of their requests. */
@@ -61,12 +53,9 @@ class KeptRepliesIT extends SharedApplicationTest {
     static class Listeners {
 
         private final Effects effects;
-        private final IdempotentOperations operations;
-        private final Set<String> called = ConcurrentHashMap.newKeySet();
 
-        Listeners(Effects effects, IdempotentOperations operations) {
+        Listeners(Effects effects) {
             this.effects = effects;
-            this.operations = operations;
         }
 
         @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
@@ -92,17 +81,13 @@ class KeptRepliesIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}", concurrency = "2")
+        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}")
         @IdempotentListener(consumer = "odd", keepReply = true)
         @SendTo("answers${suffix}")
         @Nullable
         List<Object> onOdd(String payload) {
             this.effects.happen("odd " + payload);
-            return switch (payload.substring(0, payload.indexOf('-'))) {
-                case "none" -> null;
-                case "unwritable" -> List.of(new Unwritable());
-                default -> List.of(payload + " is number " + this.effects.all().size());
-            };
+            return payload.equals("unwritable") ? List.of(new Unwritable()) : null;
         }
 
         /** The reply is sent to a topic that does not take it at first. */
@@ -113,59 +98,12 @@ class KeptRepliesIT extends SharedApplicationTest {
             this.effects.happen("large " + payload);
             return payload + "!".repeat(LIMIT);
         }
-
-        /** Has the topic take large replies as soon as it has refused the first one. */
-        @Bean
-        static ProducerListener<Object, Object> refused() {
-            return new ProducerListener<>() {
-
-                @Override
-                public void onError(
-                        ProducerRecord<Object, Object> record,
-                        @Nullable RecordMetadata metadata,
-                        @Nullable Exception failure) {
-                    if (String.valueOf(record.value()).startsWith("once!")) {
-                        allowLargeReplies(record.topic());
-                    }
-                }
-            };
-        }
-
-        @Bean
-        static IdempotentConsumer parts() {
-            return IdempotentConsumer.named("parts");
-        }
-
-        /** Handles parts of its message by themselves, and fails after them when it is called first. */
-        @KafkaListener(topics = "whole${suffix}", groupId = "whole${suffix}")
-        @IdempotentListener("whole")
-        void onWhole(String payload) {
-            for (String part : List.of("1", "2", "1")) {
-                this.operations.execute(
-                        MessageId.of("parts", payload + "/" + part),
-                        () -> this.effects.happen("part " + payload + "/" + part));
-            }
-            assertThat(IdempotencyContext.current().messageId().consumer()).isEqualTo("whole");
-            if (payload.startsWith("never") || (payload.startsWith("fails") && this.called.add(payload))) {
-                throw new IllegalStateException("after its parts");
-            }
-            if (payload.startsWith("swallows") && this.called.add(payload)) {
-                try {
-                    this.operations.execute(MessageId.of("parts", payload + "/3"), () -> {
-                        throw new IllegalStateException("a part");
-                    });
-                } catch (IllegalStateException ex) {
-                    // As some do.
-                }
-            }
-        }
     }
 
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole", "large", "large-replies");
-        createTopics(2, "odd");
+        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "odd", "large", "large-replies");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=20ms",
@@ -230,25 +168,11 @@ class KeptRepliesIT extends SharedApplicationTest {
 
     @Test
     void noReplyIsKeptAsNoneAndOneThatCannotBeWrittenFailsItsMessage() {
-        send("odd", "none-1", "unwritable-1", "none-1");
+        send("odd", "none", "unwritable", "none");
         awaitCaughtUp("odd");
 
-        assertThat(effectsOf("odd"))
-                .filteredOn(effect -> !effect.contains("same"))
-                .containsExactly("odd none-1");
-        assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable-1");
-    }
-
-    @Test
-    void aReplyThatIsRefusedIsSentAgainWhenItsRequestIsRedelivered() throws Exception {
-        limitMessageSize(topic("large-replies"), String.valueOf(LIMIT));
-
-        send("large", "once");
-        awaitCaughtUp("large");
-
-        assertThat(largeReplies("once")).hasSize(1);
-        assertThat(effectsOf("large")).filteredOn("large once"::equals).hasSize(1);
-        assertThat(TopicContents.values(topic("large") + "-dlt")).doesNotContain("once");
+        assertThat(effectsOf("odd")).containsExactly("odd none");
+        assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable");
     }
 
     @Test
@@ -271,41 +195,6 @@ class KeptRepliesIT extends SharedApplicationTest {
         return TopicContents.values(topic("large-replies")).stream()
                 .filter(reply -> reply.startsWith(payload))
                 .toList();
-    }
-
-    @Test
-    void duplicatesOnPartitionsThatAreReadAtTheSameTimeAreAllGivenTheFirstReply() {
-        for (int i = 0; i < 20; i++) {
-            String payload = "same-" + i / 4;
-            ProducerRecord<String, String> record = new ProducerRecord<>(topic("odd"), i % 2, null, payload);
-            record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
-            this.app.send(record);
-        }
-        awaitCaughtUp("odd");
-
-        assertThat(effectsOf("odd"))
-                .filteredOn(effect -> effect.contains("same"))
-                .hasSize(5)
-                .doesNotHaveDuplicates();
-        Awaitility.await("all answers").atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
-            List<String> answers = TopicContents.values(topic("answers"));
-            assertThat(answers).hasSize(20);
-            assertThat(Set.copyOf(answers)).hasSize(5);
-        });
-    }
-
-    @Test
-    void partsOfAMessageThatAreClaimedByCodeAreUndoneWithIt() {
-        send("whole", "never");
-        awaitCaughtUp("whole");
-        assertThat(effectsOf("part")).noneMatch(effect -> effect.contains("never"));
-        for (String name : List.of("fails", "swallows")) {
-            send("whole", name);
-            awaitCaughtUp("whole");
-            assertThat(effectsOf("part"))
-                    .filteredOn(effect -> effect.contains(name))
-                    .containsExactlyInAnyOrder("part " + name + "/1", "part " + name + "/2");
-        }
     }
 
     @Test

@@ -8,7 +8,6 @@ import dev.idempotency.listener.ledger.Account;
 import dev.idempotency.listener.ledger.AccountRepository;
 import dev.idempotency.listener.ledger.Booking;
 import dev.idempotency.listener.ledger.BookingRepository;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -82,9 +81,7 @@ class ListenerTransactionsIT extends ListenersTest {
     @CsvSource(delimiter = '|', textBlock = """
             SwallowsBeforeCommit | 1:a 2:swallows 3:c
             SwallowsWithInbox    | 1:a 2:swallows 3:c
-            SwallowsOfPoll       | 1:a 2:swallows 3:c
             Swallows             | :a :swallows :c
-            SwallowsOfBatch      | :a :c :swallows
             SwallowsAndThrows    | :a :swallows :c
             """)
     void aListenerThatCatchesAnErrorWhichItsTransactionDoesNotSurviveHasFailed(String name, String messages) {
@@ -199,7 +196,8 @@ class ListenerTransactionsIT extends ListenersTest {
         @Autowired
         private JdbcTemplate jdbc;
 
-        void process(String payload) {
+        @OwnTopic
+        void on(String payload) {
             happen(payload);
             if (payload.equals("swallows")) {
                 swallowError();
@@ -215,63 +213,26 @@ class ListenerTransactionsIT extends ListenersTest {
         }
     }
 
-    static class Swallows extends Swallowing {
+    @IdempotentListener
+    static class Swallows extends Swallowing {}
 
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            process(payload);
-        }
-    }
+    @IdempotentListener(inbox = "true")
+    static class SwallowsWithInbox extends Swallowing {}
 
-    static class SwallowsWithInbox extends Swallowing {
-
-        @OwnTopic
-        @IdempotentListener(inbox = "true")
-        void on(String payload) {
-            process(payload);
-        }
-    }
-
-    static class SwallowsOfPoll extends Swallowing {
-
-        @OwnTopic
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(String payload) {
-            process(payload);
-        }
-    }
-
-    static class SwallowsOfBatch extends Swallowing {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener
-        void on(List<String> payloads) {
-            payloads.forEach(this::process);
-        }
-    }
-
+    @IdempotentListener
+    @Transactional(noRollbackFor = IllegalStateException.class)
     static class SwallowsAndThrows extends Swallowing {
 
-        @OwnTopic
-        @IdempotentListener
-        @Transactional(noRollbackFor = IllegalStateException.class)
-        void on(String payload) {
-            process(payload);
-            if (payload.equals("swallows")) {
-                throw new IllegalStateException("no reason to roll back");
-            }
+        @Override
+        void swallowError() {
+            super.swallowError();
+            throw new IllegalStateException("no reason to roll back");
         }
     }
 
     /** As a {@code @TransactionalEventListener} does in that phase. */
+    @IdempotentListener
     static class SwallowsBeforeCommit extends Swallowing {
-
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            process(payload);
-        }
 
         @Override
         void swallowError() {

@@ -83,7 +83,7 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         @OwnTopic
         void on(String payload) {
-            happen(payload);
+            obey(payload);
         }
     }
 
@@ -91,7 +91,7 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         @OwnTopic(batch = "true")
         void on(List<String> payloads) {
-            happen(payloads);
+            payloads.forEach(this::obey);
         }
     }
 
@@ -127,6 +127,14 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         void happen(List<String> payloads) {
             new ArrayList<>(payloads).forEach(this::happen);
+        }
+
+        /** Fails for the payload {@code fails}, and for {@code fails-once} the first time. */
+        void obey(String payload) {
+            happenAndFailOnceAt("fails-once", payload);
+            if (payload.equals("fails")) {
+                throw new IllegalStateException(payload);
+            }
         }
 
         /** Fails when it is called with the payload for the first time, and that is to fail. */

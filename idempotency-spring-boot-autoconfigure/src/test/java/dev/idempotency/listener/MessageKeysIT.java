@@ -44,14 +44,6 @@ class MessageKeysIT extends ListenersTest {
     }
 
     @Test
-    void twoMessagesWithoutAnIdAreNotTakenForOne() {
-        deliver(OfParts.class, "7:third", ":first", ":second");
-        assertThat(givenUp(OfParts.class)).containsExactly("first", "second");
-        assertThat(effects(OfParts.class)).containsExactly("third");
-        assertThat(outcomes(OfParts.class).missingKeys).hasSize(2);
-    }
-
-    @Test
     void aKeyWhoseExpressionThrowsIsNotLookedForAgainAndCounted() {
         deliver(Throwing.class, ":7", ":abc");
         assertThat(failures(Throwing.class)).singleElement().satisfies(failure -> assertThat(failure)
@@ -135,9 +127,6 @@ class MessageKeysIT extends ListenersTest {
     @Container(factory = "handled")
     @IdempotentListener(key = "#payload")
     static class OfPayload extends OfRecords {}
-
-    @IdempotentListener(key = "#headers['message-id'] + '/NEW'")
-    static class OfParts extends OfRecords {}
 
     @Container(factory = "handled")
     @IdempotentListener(key = "T(Long).parseLong(#payload)")

@@ -10,9 +10,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.app.TopicContents;
-import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
@@ -23,12 +20,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -37,9 +28,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 
 /** What the delivery contract does not say of messages that are recognised by the offsets of their records. */
 class OffsetStrategyIT extends ListenersTest {
@@ -55,7 +43,7 @@ class OffsetStrategyIT extends ListenersTest {
 
     @Override
     Class<?>[] beans() {
-        return new Class<?>[] {SimpleMeterRegistry.class, Factories.class};
+        return new Class<?>[] {SimpleMeterRegistry.class};
     }
 
     @Test
@@ -137,41 +125,6 @@ class OffsetStrategyIT extends ListenersTest {
     }
 
     @Test
-    void aMessageThatIsGivenUpComesThroughWhenItIsSentAgain() {
-        assertDelivered("Poisoned", ":a :poison :c", "a c", "poison");
-        ConsumerRecord<String, String> letter =
-                TopicContents.of(topic(Poisoned.class) + "-dlt").get(0);
-        this.app.send(new ProducerRecord<>(topic(Poisoned.class), 0, letter.key(), "cured", letter.headers()));
-        deliver(Poisoned.class);
-        assertThat(effects(Poisoned.class)).containsExactly("a", "c", "cured");
-    }
-
-    @Test
-    void aPartitionThatIsTakenAwayInTheMidstOfATransactionIsWaitedForByItsNextOwner() throws Exception {
-        send(Slow.class, ":a", ":b", ":c");
-        Slow zombie = this.app.bean(Slow.class);
-        zombie.hold();
-        startContainers(Slow.class);
-        assertThat(zombie.isHeld()).isTrue();
-        String suffix = topic("");
-        try (TestApplication owner =
-                TestApplication.start(this.database, List.of("suffix=" + suffix), Shared.class, Slow.class)) {
-            owner.bean(KafkaListenerEndpointRegistry.class)
-                    .getListenerContainer(topic(Slow.class))
-                    .start();
-            await().until(() -> owner.jdbc()
-                            .queryForObject(
-                                    "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
-                                            + " and datname = current_database()",
-                                    Integer.class)
-                    > 0);
-            zombie.release();
-            owner.awaitCaughtUp(topic(Slow.class), topic(Slow.class));
-            assertThat(effects(Slow.class)).containsExactly("a", "b", "c");
-        }
-    }
-
-    @Test
     void positionsOfAbandonedConsumersAreForgottenAndOthersNever() {
         deliver(Idle.class, ":a");
         this.app.jdbc().update("update idempotency_position set processed_at = now() - interval '365 days'");
@@ -189,17 +142,6 @@ class OffsetStrategyIT extends ListenersTest {
                 .doesNotContain("gone");
     }
 
-    @Test
-    void aConsumerWaitsIfAnInterceptorMakesSeveralRecordsOfOne() {
-        send(Split.class, ":a");
-        startContainers(Split.class);
-        await().untilAsserted(
-                        () -> assertThat(this.app.bean(OutageRegistry.class).current())
-                                .extracting(ConsumerOutage::consumer)
-                                .containsExactly("split"));
-        assertThat(effects(Split.class)).isEmpty();
-    }
-
     @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
     static class Forgotten extends OfRecords {}
 
@@ -215,68 +157,6 @@ class OffsetStrategyIT extends ListenersTest {
     @IdempotentListener(strategy = Strategy.OFFSET)
     static class Gaps extends OfBatches {}
 
-    static class Poisoned extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(String payload) {
-            happen(payload);
-            if (payload.equals("poison")) {
-                throw new IllegalStateException(payload);
-            }
-        }
-    }
-
     @IdempotentListener(consumer = "idle", strategy = Strategy.OFFSET)
     static class Idle extends OfRecords {}
-
-    @Container(factory = "splitting")
-    @IdempotentListener(consumer = "split", strategy = Strategy.OFFSET)
-    static class Split extends OfBatches {}
-
-    static class Slow extends Listener {
-
-        private final CountDownLatch reached = new CountDownLatch(1);
-        private final CountDownLatch release = new CountDownLatch(1);
-        private volatile boolean hold;
-
-        void hold() {
-            this.hold = true;
-        }
-
-        boolean isHeld() throws InterruptedException {
-            return this.reached.await(30, TimeUnit.SECONDS);
-        }
-
-        void release() {
-            this.release.countDown();
-        }
-
-        @OwnTopic(properties = {"max.poll.interval.ms=1500", "heartbeat.interval.ms=200", "session.timeout.ms=6000"})
-        @IdempotentListener(consumer = "slow", strategy = Strategy.OFFSET)
-        void on(String payload) throws InterruptedException {
-            happen(payload);
-            if (this.hold) {
-                this.hold = false;
-                this.reached.countDown();
-                this.release.await(60, TimeUnit.SECONDS);
-            }
-        }
-    }
-
-    static class Factories {
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> splitting(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.setBatchInterceptor((records, consumer) -> new ConsumerRecords<>(
-                    records.partitions().stream()
-                            .collect(Collectors.toMap(
-                                    partition -> partition, partition -> records.records(partition).stream()
-                                            .flatMap(record -> Stream.of(record, record))
-                                            .toList())),
-                    Map.of()));
-            return plain;
-        }
-    }
 }

@@ -2,10 +2,12 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
@@ -22,14 +24,22 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -63,6 +73,24 @@ class RecordListenerIT extends ListenersTest {
         assertThat(outcomes(FailingTwice.class).failed).hasValue(2);
     }
 
+    /** With the acknowledgment modes and arguments that the delivery contract does not have. */
+    @ParameterizedTest
+    @ValueSource(classes = {Manual.class, ByHeader.class})
+    void aDuplicateIsAcknowledged(Class<? extends Listener> listener) {
+        deliver(listener, "1:a", "1:a", "1:a");
+        assertThat(effects(listener)).containsExactly("a");
+    }
+
+    @Test
+    void whatTheListenerDoesNotAcknowledgeIsRedelivered() {
+        deliver(Late.class, "1:a", "2:b");
+        assertThat(effects(Late.class)).containsExactly("a", "b");
+        assertThat(failures(Late.class)).singleElement().isInstanceOf(NotAcknowledgedException.class);
+        assertThatIllegalStateException()
+                .isThrownBy(this.app.bean(Late.class)::acknowledgeLate)
+                .withMessageContaining("before it returns");
+    }
+
     @Test
     void theAdviceOfTheContainerIsCalledOnceADelivery() {
         deliver(Advised.class, "1:a");
@@ -78,24 +106,11 @@ class RecordListenerIT extends ListenersTest {
         assertThat(outcomes(TwoConsumers.class).consumers.get(0).name()).isEqualTo("billing");
     }
 
-    @Test
-    void aListenerOfTwoTopicsProcessesAMessageOfEitherOnce() {
-        createTopics(1, "Other");
-        this.app.send(topic("Other"), "2", "b");
-        this.app.send(topic("Other"), "1", "a");
-        deliver(TwoTopics.class, "1:a");
-        this.app.awaitCaughtUp(topic(TwoTopics.class), topic("Other"));
-        assertThat(effects(TwoTopics.class)).containsExactly("a", "b");
-        assertThat(outcomes(TwoTopics.class).duplicates)
-                .extracting(Duplicate::kind)
-                .containsExactly(DuplicateKind.REPUBLICATION);
-    }
-
     /** By its coordinates, which are others there. */
     @Test
-    void theAttemptInARetryTopicIsKnownAsTheSameMessage() {
-        deliver(Retried.class, ":a");
-        Awaitility.await().until(() -> effects(Retried.class).equals(List.of("a")));
+    void theAttemptInARetryTopicIsKnownAsTheSameMessageAndDeadLettersAreHandled() {
+        deliver(Retried.class, ":fails-once");
+        Awaitility.await().until(() -> effects(Retried.class).equals(List.of("fails-once")));
         deliverAgain(Retried.class);
         Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
@@ -105,13 +120,9 @@ class RecordListenerIT extends ListenersTest {
                 .containsOnly(DuplicateKind.REDELIVERY);
         assertThat(outcomes(Retried.class).consumers).singleElement().satisfies(consumer -> assertThat(consumer.name())
                 .isEqualTo(topic(Retried.class) + "/Retried.on"));
-        assertThat(effects(Retried.class)).containsExactly("a");
-    }
-
-    @Test
-    void theDeadLetterHandlerOfRetryTopicsIsCalled() {
-        deliver(GivenUp.class, "1:a");
-        Awaitility.await().until(() -> effects(GivenUp.class).equals(List.of("dead letter a")));
+        assertThat(effects(Retried.class)).containsExactly("fails-once");
+        deliver(Retried.class, ":fails");
+        Awaitility.await().until(() -> effects(Retried.class).contains("dead letter fails"));
     }
 
     @Test
@@ -169,6 +180,48 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
+    static class Manual extends Listener {
+
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            acknowledgment.acknowledge();
+        }
+    }
+
+    static class ByHeader extends Listener {
+
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener
+        void on(Message<String> message, @Header(KafkaHeaders.ACKNOWLEDGMENT) Acknowledgment acknowledgment) {
+            assertThat(acknowledgment).isInstanceOf(DeferredAcknowledgment.class);
+            happen(message.getPayload());
+            message.getHeaders()
+                    .get(KafkaHeaders.ACKNOWLEDGMENT, Acknowledgment.class)
+                    .acknowledge();
+        }
+    }
+
+    static class Late extends Listener {
+
+        private Acknowledgment last;
+
+        void acknowledgeLate() {
+            this.last.acknowledge();
+        }
+
+        @OwnTopic(containerFactory = "handledManually")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            this.last = acknowledgment;
+            if (calls().size() > 1) {
+                acknowledgment.acknowledge();
+            }
+        }
+    }
+
     static class Advised extends Listener {
 
         @OwnTopic(containerPostProcessor = "advice")
@@ -193,35 +246,13 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    static class TwoTopics extends Listener {
-
-        @KafkaListener(
-                id = "#{__listener.topic}",
-                topics = {"#{__listener.topic}", "Other${suffix}"},
-                autoStartup = "false")
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
     static class Retried extends Listener {
 
-        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 10), autoStartDltHandler = "false")
+        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 10))
         @OwnTopic
         @IdempotentListener(key = "#coordinates")
         void on(String payload) {
-            happenAndFailOnceAt("a", payload);
-        }
-    }
-
-    static class GivenUp extends Listener {
-
-        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 10))
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            throw new IllegalStateException(payload);
+            obey(payload);
         }
 
         @DltHandler
@@ -262,6 +293,14 @@ class RecordListenerIT extends ListenersTest {
                 }
                 return invocation.proceed();
             });
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> handledManually(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
+            plain.setCommonErrorHandler(shared.errorHandler(20));
+            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
+            return plain;
         }
 
         /** For the pauses of retry topics. */

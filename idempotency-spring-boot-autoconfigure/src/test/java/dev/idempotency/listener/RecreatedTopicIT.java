@@ -26,26 +26,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
-import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /** A topic that is deleted and created again under its name: its records stand where those of the old one stood. */
@@ -96,26 +88,6 @@ class RecreatedTopicIT extends ApplicationTest {
                     .untilAsserted(() -> assertThat(TopicContents.values(this.topic + "-dlt"))
                             .containsExactly("new"));
             assertThat(app.bean(Effects.class).all()).containsExactly("old");
-        }
-    }
-
-    @Test
-    void aCopyInARetryTopicIsOfTheTopicThatItWasCopiedFrom() {
-        try (TestApplication app = start(Retried.class)) {
-            MessageListenerContainer retries =
-                    app.bean(KafkaListenerEndpointRegistry.class).getAllListenerContainers().stream()
-                            .filter(container -> container.getListenerId().contains("retry"))
-                            .findFirst()
-                            .orElseThrow();
-            retries.stop();
-            app.send(this.topic, null, "old");
-            app.send(this.topic, null, "another");
-            app.awaitCaughtUp(this.group, this.topic);
-            recreateTopic(ONLY_ONE);
-            app.send(this.topic, null, "new");
-            awaitAll(app, "another", "new");
-            retries.start();
-            awaitAll(app, "another", "new", "old");
         }
     }
 
@@ -177,33 +149,6 @@ class RecreatedTopicIT extends ApplicationTest {
         }
         await().atMost(Duration.ofSeconds(30)).until(() -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().contains("idempotency-topic-ids")));
-    }
-
-    @Test
-    void aPartitionThatComesBackAfterItsTopicWasCreatedAnewIsLookedAtAgain() throws Exception {
-        try (TestApplication app = start(Plain.class)) {
-            send(app, "old 0");
-            awaitAll(app, "old 0");
-            MessageListenerContainer container = app.bean(KafkaListenerEndpointRegistry.class)
-                    .getAllListenerContainers()
-                    .iterator()
-                    .next();
-            container.stop();
-            try (TestApplication another = start(Plain.class)) {
-                send(another, "old 1");
-                awaitAll(another, "old 0", "old 1");
-            }
-            recreateTopic(ONLY_ONE);
-            send(app, "new 0", "new 1");
-            try (Admin admin = TestKafka.admin()) {
-                admin.alterConsumerGroupOffsets(
-                                this.group, Map.of(new TopicPartition(this.topic, 0), new OffsetAndMetadata(1)))
-                        .all()
-                        .get(30, TimeUnit.SECONDS);
-            }
-            container.start();
-            awaitAll(app, "new 1", "old 0", "old 1");
-        }
     }
 
     /** Nobody looks while the topic is another one, and what is in it then begins before the position and ends behind it. */
@@ -344,18 +289,6 @@ class RecreatedTopicIT extends ApplicationTest {
         }
     }
 
-    static class Plain {
-
-        @Autowired
-        private Effects effects;
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "plain", key = "#coordinates")
-        void on(String payload) {
-            this.effects.happen(payload);
-        }
-    }
-
     /** Says of consumers that they connect to where nobody is. */
     static class Elsewhere {
 
@@ -398,24 +331,6 @@ class RecreatedTopicIT extends ApplicationTest {
             this.effects.happen(payload);
             if (!this.mended) {
                 throw new IllegalStateException("not yet");
-            }
-        }
-    }
-
-    static class Retried {
-
-        private final AtomicInteger calls = new AtomicInteger();
-
-        @Autowired
-        private Effects effects;
-
-        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100))
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "retried", key = "#coordinates")
-        void on(String payload) {
-            this.effects.happen(payload);
-            if (this.calls.incrementAndGet() == 1) {
-                throw new IllegalStateException("the first attempt fails");
             }
         }
     }

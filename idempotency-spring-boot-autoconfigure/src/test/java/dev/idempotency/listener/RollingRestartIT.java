@@ -20,30 +20,6 @@ import org.springframework.kafka.annotation.KafkaListener;
 @Tag("slow")
 class RollingRestartIT extends ApplicationTest {
 
-    /** How the instances of a group come to have its partitions. */
-    enum Membership {
-        COOPERATIVE {
-            @Override
-            String property(int instance) {
-                return "partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor";
-            }
-        },
-        STATIC {
-            @Override
-            String property(int instance) {
-                return "group.instance.id=instance-" + instance;
-            }
-        },
-        ASSIGNED_BY_THE_BROKER {
-            @Override
-            String property(int instance) {
-                return "group.protocol=consumer";
-            }
-        };
-
-        abstract String property(int instance);
-    }
-
     private static final int ROUNDS = 3;
 
     private static final int MESSAGES_A_ROUND = 80;
@@ -53,9 +29,15 @@ class RollingRestartIT extends ApplicationTest {
         return 4;
     }
 
+    /** By how the instances of a group come to have its partitions. */
     @ParameterizedTest
-    @CsvSource({"COOPERATIVE, true", "STATIC, false", "ASSIGNED_BY_THE_BROKER, false", "ASSIGNED_BY_THE_BROKER, true"})
-    void nothingIsLostOrAppliedTwice(Membership membership, boolean immediateStop) {
+    @CsvSource({
+        "partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor, true",
+        "group.instance.id=instance-%d, false",
+        "group.protocol=consumer, false",
+        "group.protocol=consumer, true"
+    })
+    void nothingIsLostOrAppliedTwice(String membership, boolean immediateStop) {
         FailingAtFirst.FAILED.clear();
         List<String> sent = new ArrayList<>();
         TestApplication[] instances = {start(membership, 0, immediateStop), start(membership, 1, immediateStop)};
@@ -88,12 +70,12 @@ class RollingRestartIT extends ApplicationTest {
         }
     }
 
-    private TestApplication start(Membership membership, int instance, boolean immediateStop) {
+    private TestApplication start(String membership, int instance, boolean immediateStop) {
         return start(
                 List.of(
                         // Instances are to come and go while messages are on their way.
                         "spring.kafka.producer.properties.linger.ms=5",
-                        "spring.kafka.consumer.properties." + membership.property(instance),
+                        "spring.kafka.consumer.properties." + membership.formatted(instance),
                         "spring.kafka.listener.immediate-stop=" + immediateStop,
                         "idempotency.errors.initial-interval=20ms"),
                 Listeners.class);

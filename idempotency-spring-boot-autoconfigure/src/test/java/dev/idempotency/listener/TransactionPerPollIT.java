@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
 import dev.idempotency.metrics.ObservationObserver;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -32,7 +30,6 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** An application in which a transaction per poll is the default. */
@@ -91,7 +88,6 @@ class TransactionPerPollIT extends ListenersTest {
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
-            Slow          | 1:a 2:b 3:c 4:d 5:e   | a b c d e |
             """)
     void whateverFailsConcernsItsRecordAlone(String name, String messages, String effects, String givenUp) {
         assertDelivered(name, messages, effects, givenUp);
@@ -158,31 +154,23 @@ class TransactionPerPollIT extends ListenersTest {
 
     static class Failing extends Listener {
 
-        private final List<String> calls = new CopyOnWriteArrayList<>();
-
-        @Override
-        List<String> calls() {
-            return this.calls;
-        }
-
         @OwnTopic
         @IdempotentListener
         void on(String payload) {
-            this.calls.add(IdempotencyContext.current().messageId().value() + " " + payload);
-            happen(payload);
-            Beans.failAt("fails", payload);
+            calls().add(IdempotencyContext.current().messageId().value() + " " + payload);
+            obey(payload);
         }
     }
 
-    static class KeptInMemory extends Listener {
+    @Container(factory = "keepingInMemory")
+    @IdempotentListener
+    static class KeptInMemory extends OfRecords {}
 
-        @OwnTopic(containerFactory = "keepingInMemory")
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-            Beans.failAt("fails", payload);
-        }
-    }
+    @IdempotentListener(inbox = "true")
+    static class Kept extends OfRecords {}
+
+    @IdempotentListener("observed")
+    static class Observed extends OfRecords {}
 
     @IdempotentListener(key = "#record.value()")
     static class KeyOfRecord extends OfRecords {}
@@ -202,45 +190,7 @@ class TransactionPerPollIT extends ListenersTest {
         @OwnTopic(errorHandler = "hiding")
         @IdempotentListener
         void on(int number) {
-            happen(Integer.toString(number));
-            Beans.failAt("0", Integer.toString(number));
-        }
-    }
-
-    /** Five are too long for certain, and one, which has one attempt, has time to spare also where all else is slow. */
-    static class Slow extends Listener {
-
-        private final Effects effects;
-
-        Slow(Effects effects) {
-            this.effects = effects;
-        }
-
-        @OwnTopic(containerFactory = "givingUpAtOnce")
-        @IdempotentListener
-        @Transactional(timeout = 2)
-        void on(String payload) {
-            this.effects.pause(Duration.ofMillis(450));
-            happen(payload);
-        }
-    }
-
-    static class Kept extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(inbox = "true")
-        void on(String payload) {
-            happen(payload);
-            Beans.failAt("fails", payload);
-        }
-    }
-
-    static class Observed extends Listener {
-
-        @OwnTopic
-        @IdempotentListener("observed")
-        void on(String payload) {
-            Beans.failAt("fails", payload);
+            obey((number == 0) ? "fails" : Integer.toString(number));
         }
     }
 
@@ -270,12 +220,6 @@ class TransactionPerPollIT extends ListenersTest {
 
     static class Beans {
 
-        static void failAt(String failing, String payload) {
-            if (payload.equals(failing)) {
-                throw new IllegalStateException(payload);
-            }
-        }
-
         @Bean
         static ObservationRegistry observationRegistry(Observations observations) {
             ObservationRegistry registry = ObservationRegistry.create();
@@ -291,13 +235,6 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordErrors() {
             return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
-        }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> givingUpAtOnce(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
-            plain.setCommonErrorHandler(shared.errorHandler(0));
-            return plain;
         }
 
         @Bean

@@ -13,8 +13,6 @@ import dev.idempotency.retention.Cleanup;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
@@ -77,9 +75,9 @@ class VersionListenerIT extends ListenersTest {
     }
 
     /** The application's own error handler is told which one it is. */
-    @ParameterizedTest
-    @ValueSource(classes = {Batches.class, Polls.class, HandledBatches.class})
-    void aVersionThatDoesNotCompareFailsAlone(Class<? extends Listener> listener) {
+    @Test
+    void aVersionThatDoesNotCompareFailsAlone() {
+        Class<HandledBatches> listener = HandledBatches.class;
         deliver(
                 listener,
                 ":a=1",
@@ -113,14 +111,6 @@ class VersionListenerIT extends ListenersTest {
         });
     }
 
-    /** What {@code docs/strategies.md} tells it apart from. */
-    @Test
-    void withTheVersionInTheIdEveryVersionIsProcessedOnceAndNoneIsStale() {
-        assertDelivered("Each", ":a=1 :a=3 :a=2 :a=3", "a=1 a=2 a=3", null);
-        assertThat(duplicates(Each.class)).containsExactly("a/3");
-        assertThat(stale(Each.class)).isEmpty();
-    }
-
     static class Records extends Listener {
 
         @OwnTopic
@@ -130,19 +120,9 @@ class VersionListenerIT extends ListenersTest {
         }
     }
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
-    static class Batches extends OfBatches {}
-
     @Container(factory = "handled")
     @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
     static class HandledBatches extends OfBatches {}
-
-    @IdempotentListener(
-            strategy = Strategy.VERSION,
-            key = "#record.value().split('=')[0]",
-            version = "#record.value().split('=')[1]",
-            transactionPerPoll = "true")
-    static class Polls extends OfRecords {}
 
     static class Retried extends Listener {
 
@@ -156,9 +136,6 @@ class VersionListenerIT extends ListenersTest {
             }
         }
     }
-
-    @IdempotentListener(key = ENTITY + " + '/' + " + VERSION)
-    static class Each extends OfRecords {}
 
     static class Scheduler {
 

@@ -113,18 +113,6 @@ class MessageIdStamperTests {
         retry.close();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {" ", "\t", "\u00a0", "null"})
-    void aBlankIdIsNone(String blank) {
-        byte[] value = blank.getBytes(StandardCharsets.UTF_8);
-        ProducerRecord<Object, Object> record = record(null);
-        record.headers().add("ce_id", value).add(MessageIds.HEADER, null).add(MessageIds.HEADER, value);
-        assertThat(UUID.fromString(idOf(send(record))).version()).isEqualTo(7);
-        ProducerRecord<Object, Object> ofBusiness = record(null);
-        ofBusiness.headers().add(MessageIds.HEADER, value);
-        assertThat(idOf(MessageIds.stamp(ofBusiness, "4711/PAID"))).isEqualTo("4711/PAID");
-    }
-
     @Test
     void aRecordThatIsSentAgainKeepsItsId() {
         ProducerRecord<Object, Object> record = record("key");

@@ -35,7 +35,7 @@ class StampedIdsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "in", "out", "poll", "poll-out", "batch", "batch-out");
+        createTopics(1, "in", "out", "batch", "batch-out");
         start(
                 Listeners.class,
                 "idempotency.producer.stamp-ids=true",
@@ -94,22 +94,6 @@ class StampedIdsIT extends SharedApplicationTest {
 
         assertThat(idsOf(deadLetters("fails for good"))).containsExactly("fails for good");
         assertThat(idsOf(deadLetters("has no id"))).containsExactly("none");
-    }
-
-    @Test
-    void theRecordsOfAPollThatIsTakenApartHaveTheSameIds() {
-        send("poll", "a", "fails once in a poll", "c");
-        this.app
-                .bean(KafkaListenerEndpointRegistry.class)
-                .getListenerContainer("poll")
-                .start();
-        awaitCaughtUp("poll");
-
-        assertThat(effectsOf("poll")).containsExactly("poll a", "poll c", "poll fails once in a poll");
-        for (String payload : List.of("a", "fails once in a poll", "c")) {
-            assertThat(Set.copyOf(idsOf(sent("poll-out", payload)))).as(payload).hasSize(1);
-        }
-        assertThat(sent("poll-out", "a")).hasSizeGreaterThan(1);
     }
 
     @Test
@@ -179,14 +163,6 @@ class StampedIdsIT extends SharedApplicationTest {
                     failIfAsked(payload);
                 }
             });
-        }
-
-        @KafkaListener(id = "poll", topics = "poll${suffix}", groupId = "poll${suffix}", autoStartup = "false")
-        @IdempotentListener(consumer = "poll", transactionPerPoll = "true")
-        void onPoll(String payload) {
-            this.effects.happen("poll " + payload);
-            this.template.send("poll-out" + this.suffix, payload).join();
-            failIfAsked(payload);
         }
 
         @KafkaListener(

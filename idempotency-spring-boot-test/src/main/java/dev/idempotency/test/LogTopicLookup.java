@@ -4,13 +4,11 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.TopicLookup;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /** Answers in the place of a broker where the tester delivers; anywhere else the broker is asked. */
-final class LogTopicLookup implements TopicLookup {
+final class LogTopicLookup extends TopicLookup {
 
     private final TopicLookup brokers;
     private final Map<String, Uuid> topicIds = new ConcurrentHashMap<>();
@@ -21,8 +19,7 @@ final class LogTopicLookup implements TopicLookup {
 
     /** The id that the topic of this name has for as long as the application is there. */
     @Override
-    public Uuid topicId(BrokerConnection connection, String topic)
-            throws ExecutionException, TimeoutException, InterruptedException {
+    public Uuid topicId(BrokerConnection connection, String topic) {
         return (ContainerRun.current() != null)
                 ? this.topicIds.computeIfAbsent(topic, name -> Uuid.randomUuid())
                 : this.brokers.topicId(connection, topic);
@@ -30,8 +27,7 @@ final class LogTopicLookup implements TopicLookup {
 
     /** No record that is delivered here has ever been lost at the end of a log. */
     @Override
-    public long endOffset(BrokerConnection connection, TopicPartition partition)
-            throws ExecutionException, TimeoutException, InterruptedException {
+    public long endOffset(BrokerConnection connection, TopicPartition partition) {
         return (ContainerRun.current() != null) ? Long.MAX_VALUE : this.brokers.endOffset(connection, partition);
     }
 }
