@@ -1,13 +1,23 @@
 package dev.idempotency.database;
 
+import dev.idempotency.Check;
 import java.util.List;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Finds the dialect of a database. */
 public final class DialectResolver {
+
+    private static final Logger logger = LoggerFactory.getLogger(DialectResolver.class);
+
+    /** As in {@code PostgreSQL 18.1 (Debian 18.1-1) on x86_64-pc-linux-gnu, compiled by gcc}; not {@code 15.2-YB-2025.1}. */
+    private static final Pattern POSTGRESQL = Pattern.compile("PostgreSQL (?!.*(-YB-|Redshift)).* on .*");
 
     private DialectResolver() {}
 
@@ -25,7 +35,8 @@ public final class DialectResolver {
 
     static Dialect resolve(String product, DataSource dataSource) {
         return switch (product) {
-            case "PostgreSQL" -> new PostgresDialect();
+            case "PostgreSQL" ->
+                postgres(new JdbcTemplate(dataSource).queryForObject("select version()", String.class));
             case "H2" -> h2(dataSource);
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
@@ -34,6 +45,18 @@ public final class DialectResolver {
                                 + " ProcessedMessageStore of your own.")
                         .formatted(product, Dialect.class.getName()));
         };
+    }
+
+    /** Other engines give themselves the same name: only their version differs. */
+    static Dialect postgres(@Nullable String version) {
+        if (version == null || !POSTGRESQL.matcher(version).matches()) {
+            logger.warn(
+                    "The database '{}' is not PostgreSQL itself, the only one of its kind that idempotency-spring-boot is"
+                            + " tested with. See {}scaling.md#other-engines",
+                    version,
+                    Check.DOCUMENTATION);
+        }
+        return new PostgresDialect();
     }
 
     /**

@@ -31,12 +31,7 @@ public final class PartitionReader implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int ANSWER_MILLIS = 10_000;
 
-    /**
-     * Offsets of a partition.
-     *
-     * @param from the first
-     * @param to the one behind the last
-     */
+    /** Offsets of a partition: {@code from} the first, and before {@code to}. */
     public record Range(long from, long to) {
 
         public long length() {

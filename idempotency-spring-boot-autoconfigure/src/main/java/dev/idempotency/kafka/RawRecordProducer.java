@@ -21,10 +21,8 @@ import org.springframework.kafka.core.ProducerPostProcessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Sends records to one cluster byte for byte.
- *
- * <p>It has the application's producer settings except for those on which it depends that nothing is lost, and it waits
- * for a broker or a topic for seconds only, as somebody waits with it. It connects when it is first used.
+ * Sends records to one cluster byte for byte, with the application's producer settings except for those on which it depends
+ * that nothing is lost. Waits for seconds only, as somebody waits with it. Connects when it is first used.
  */
 public final class RawRecordProducer implements AutoCloseable {
 
@@ -43,13 +41,7 @@ public final class RawRecordProducer implements AutoCloseable {
     private final String purpose;
     private @Nullable BrokerQueries queries;
 
-    /**
-     * Makes a producer that does not connect yet.
-     *
-     * @param settings the application's producer settings
-     * @param applicationName by which it is known where the settings have no client id
-     * @param purpose part of the client id
-     */
+    /** A producer whose client id begins as in the application's settings, or else with its name. */
     public RawRecordProducer(Map<String, Object> settings, @Nullable String applicationName, String purpose) {
         Map<String, Object> configuration = new HashMap<>(settings);
         configuration.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);

@@ -22,12 +22,7 @@ public final class RawRecordProducers implements AutoCloseable {
     private final String purpose;
     private final Map<Map<String, Object>, RawRecordProducer> producers = new HashMap<>();
 
-    /**
-     * Makes no producer yet.
-     *
-     * @param producerFactory whose settings are used; it may give {@code null} if there is none
-     * @param purpose part of the client ids
-     */
+    /** Uses the settings of {@code producerFactory}, if there is one; {@code purpose} is part of the client ids. */
     public RawRecordProducers(
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName,

@@ -28,7 +28,7 @@ final class MethodCall extends IdempotentInvocation {
         this.invocation = invocation;
     }
 
-    /** Without an element per record, nobody knows which key in a payload is whose. */
+    /** Without an element per record, a key in the payload cannot be assigned to a record. */
     @Override
     @Nullable
     Object proceed() throws Throwable {

@@ -50,11 +50,7 @@ public final class RecordIdentifier implements AutoCloseable {
         WITHOUT_KEY
     }
 
-    /**
-     * Result of identifying a record.
-     *
-     * @param id its id, if it has one
-     */
+    /** What a record is, and its id, if it has one. */
     public record Identification(Kind kind, @Nullable MessageId id) {}
 
     private final ListenerDefinition definition;
