@@ -1,13 +1,22 @@
 package dev.idempotency.database;
 
-import java.util.List;
+import dev.idempotency.Check;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Finds the dialect of a database. */
 public final class DialectResolver {
+
+    private static final Logger logger = LoggerFactory.getLogger(DialectResolver.class);
+
+    /** As in {@code PostgreSQL 18.1 (Debian 18.1-1) on x86_64-pc-linux-gnu, compiled by gcc}; not {@code 15.2-YB-2025.1}. */
+    private static final Pattern POSTGRESQL = Pattern.compile("PostgreSQL (?!.*(-YB-|Redshift)).* on .*");
 
     private DialectResolver() {}
 
@@ -25,8 +34,9 @@ public final class DialectResolver {
 
     static Dialect resolve(String product, DataSource dataSource) {
         return switch (product) {
-            case "PostgreSQL" -> new PostgresDialect();
-            case "H2" -> h2(dataSource);
+            case "PostgreSQL" ->
+                postgres(new JdbcTemplate(dataSource).queryForObject("select version()", String.class));
+            case "H2" -> new H2Dialect();
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
@@ -36,25 +46,15 @@ public final class DialectResolver {
         };
     }
 
-    /**
-     * Any collation takes some texts for equal that are not, be it for characters that cannot be seen. A database that is told
-     * to have names in lower case has those of its settings so, too.
-     */
-    private static Dialect h2(DataSource dataSource) {
-        List<String> settings = new JdbcTemplate(dataSource).queryForList("""
-                select upper(SETTING_NAME || '=' || SETTING_VALUE)
-                from INFORMATION_SCHEMA.SETTINGS
-                where (upper(SETTING_NAME) = 'IGNORECASE' and SETTING_VALUE = '1')
-                    or (upper(SETTING_NAME) = 'COLLATION' and upper(SETTING_VALUE) <> 'OFF')
-                """, String.class);
-        if (!settings.isEmpty()) {
-            throw new IllegalStateException(
-                    ("The H2 database is told to take texts for equal that are not, as those that differ in upper and lower"
-                                    + " case (%s), so that of two messages with such ids one would be dropped as a"
-                                    + " duplicate. Remove IGNORECASE and COLLATION from its URL and its scripts, and"
-                                    + " declare columns of your own as VARCHAR_IGNORECASE.")
-                            .formatted(String.join(", ", settings)));
+    /** Other engines give themselves the same name: only their version differs. */
+    static Dialect postgres(@Nullable String version) {
+        if (version == null || !POSTGRESQL.matcher(version).matches()) {
+            logger.warn(
+                    "The database '{}' is not PostgreSQL itself, the only one of its kind that idempotency-spring-boot is"
+                            + " tested with. See {}scaling.md#other-engines",
+                    version,
+                    Check.DOCUMENTATION);
         }
-        return new H2Dialect();
+        return new PostgresDialect();
     }
 }

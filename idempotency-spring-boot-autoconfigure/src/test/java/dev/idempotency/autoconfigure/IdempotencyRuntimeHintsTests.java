@@ -84,31 +84,15 @@ class IdempotencyRuntimeHintsTests {
     }
 
     @Test
-    void theMembersOfSpringKafkaThatAreReadCanBeRead() throws ClassNotFoundException {
+    void whatIsFoundByNameOrByExpressionsCanBeCalled() throws Exception {
         assertRegistered(
                 reflection().onFieldAccess("org.springframework.kafka.listener.FailedRecordTracker", "recoverer"));
-    }
-
-    @Test
-    void theExpressionThatLeadsContainersToTheLibraryCanBeEvaluated() {
         assertRegistered(reflection().onMethodInvocation(IdempotentListenerEnhancer.class, "postProcessor"));
-    }
-
-    @Test
-    void keyExpressionsCanBeEvaluatedOnRecordsAndPayloads() {
         assertRegistered(reflection().onMethodInvocation(ConsumerRecord.class, "key"));
         assertRegistered(reflection().onMethodInvocation(Order.class, "id"));
         assertRegistered(reflection().onMethodInvocation(Line.class, "article"));
-    }
-
-    @Test
-    void whatKafkaAndSpringMakeByNameCanBeMade() throws NoSuchMethodException {
         assertRegistered(reflection().onConstructorInvocation(CapturingDeserializer.class.getConstructor()));
         assertRegistered(reflection().onMethodInvocation(DurationOrNever.class, "valueOf"));
-    }
-
-    @Test
-    void whatChecksAskTransactionManagersCanBeAsked() {
         assertRegistered(reflection().onMethodInvocation(JpaTransactionManager.class, "getDataSource"));
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** README and the pages in {@code docs}, whose examples are run. */
+/** README, those of modules, and the pages in {@code docs}, whose examples are run. */
 public final class Documentation {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -22,7 +22,10 @@ public final class Documentation {
     public static List<Path> pages() {
         try (Stream<Path> root = Files.list(ROOT);
                 Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
-            return Stream.concat(root, docs)
+            Stream<Path> modules =
+                    Stream.of("benchmarks/README.md", "chaos/README.md").map(ROOT::resolve);
+            return Stream.of(root, docs, modules)
+                    .flatMap(files -> files)
                     .filter(file -> file.toString().endsWith(".md"))
                     .toList();
         } catch (IOException ex) {

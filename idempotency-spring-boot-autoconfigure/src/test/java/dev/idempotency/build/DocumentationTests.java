@@ -35,13 +35,14 @@ import tools.jackson.databind.json.JsonMapper;
 /** What README and docs say and can be held against the code. */
 class DocumentationTests {
 
-    private static final int README_LIMIT = 9_000;
+    private static final Map<String, Integer> LIMITS = Map.of("README.md", 9_000, "docs/strategies.md", 3_000);
 
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
+    private static final Pattern IMPORT = Pattern.compile("(?m)^import (dev\\.idempotency\\.[\\w.]+);$");
     private static final Pattern ELSEWHERE = Pattern.compile("@(EmbeddedKafka|ServiceConnection|Import\\(Servers)");
     private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)`");
@@ -65,9 +66,30 @@ class DocumentationTests {
     }
 
     @Test
-    void theReadmeIsShortEnoughToBeReadToItsEnd() {
-        assertThat(Documentation.read("README.md").getBytes(StandardCharsets.UTF_8).length)
-                .isLessThanOrEqualTo(README_LIMIT);
+    void pagesThatLeadToOthersAreShortEnoughToBeReadToTheirEnd() {
+        assertThat(LIMITS).allSatisfy((page, limit) -> assertThat(
+                        Documentation.read(page).getBytes(StandardCharsets.UTF_8).length)
+                .as(page)
+                .isLessThanOrEqualTo(limit));
+    }
+
+    @Test
+    void everyPageIsInTheOverview() {
+        assertThat(Documentation.pages().stream()
+                        .map(Documentation::nameOf)
+                        .filter(name -> name.startsWith("docs/") && !name.equals("docs/README.md"))
+                        .map(name -> "(" + name.substring("docs/".length()) + ")"))
+                .allSatisfy(
+                        link -> assertThat(Documentation.read("docs/README.md")).contains(link));
+    }
+
+    @Test
+    void everyPageThatSaysHowToDoSomethingHasCode() {
+        String overview = Documentation.read("docs/README.md");
+        String howTo = overview.substring(overview.indexOf("## How to"), overview.indexOf("## Reference"));
+        assertThat(LINK.matcher(howTo).results().map(match -> "docs/" + match.group(1)))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(page -> assertThat(Documentation.read(page)).contains("```"));
     }
 
     @Test
@@ -136,7 +158,7 @@ class DocumentationTests {
                 .map(name -> "`" + name.replace(".java", "") + "`")
                 .toList();
         assertThat(exceptions).hasSizeGreaterThan(20);
-        assertThat(Documentation.read("docs/troubleshooting.md")).contains(exceptions);
+        assertThat(Documentation.read("docs/exceptions.md")).contains(exceptions);
     }
 
     @Test
@@ -174,6 +196,19 @@ class DocumentationTests {
         assertThat(examples).hasSizeGreaterThan(20).allSatisfy(example -> assertThat(sources.contains(example))
                 .as(example)
                 .isTrue());
+    }
+
+    @Test
+    void everyImportOfAnExampleExists() {
+        List<String> imports = Documentation.pages().stream()
+                .flatMap(page -> IMPORT.matcher(Documentation.read(page)).results())
+                .map(match -> match.group(1).replace('.', '/') + ".java")
+                .distinct()
+                .toList();
+        assertThat(imports).hasSizeGreaterThan(10).allSatisfy(file -> assertThat(
+                        Stream.of("src/main/java", "../idempotency-spring-boot-test/src/main/java")
+                                .map(folder -> Path.of(folder, file)))
+                .anyMatch(Files::exists));
     }
 
     @Test

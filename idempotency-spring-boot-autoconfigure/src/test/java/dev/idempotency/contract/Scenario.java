@@ -257,6 +257,9 @@ final class Scenario {
         assertThat(this.journal.reported("failed") + this.journal.reported("missingKey"))
                 .as("failed")
                 .isGreaterThanOrEqualTo(this.journal.deadLetters.size());
+        if (this.messages.contains("1:outlasts-the-claim")) {
+            assertThat(this.journal.reported("claimFailed")).as("failed claims").isPositive();
+        }
         if (!this.kind.containerFactory.equals("handled")) {
             assertThat(this.journal.reported("deadLettered"))
                     .as("dead letters")

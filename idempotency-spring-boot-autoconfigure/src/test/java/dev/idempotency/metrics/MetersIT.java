@@ -15,8 +15,6 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 @ExtendWith(ObservedApplication.Shared.class)
 class MetersIT {
@@ -57,41 +55,6 @@ class MetersIT {
         assertThat(billing(after, "idempotency_dedup_age_seconds_count")
                         - billing(before, "idempotency_dedup_age_seconds_count"))
                 .isEqualTo(1);
-    }
-
-    @Test
-    void aClaimThatWaitsTooLongIsTimedAsATimeoutAndItsMessageFails() {
-        PrometheusScrape before = PrometheusScrape.of(this.app);
-        String id = unique();
-        PlatformTransactionManager transactions = this.app.application().bean(PlatformTransactionManager.class);
-        new TransactionTemplate(transactions).executeWithoutResult(status -> {
-            this.app.application().jdbc().update("""
-                    insert into idempotency_processed
-                        (consumer_id, message_id, record_topic, record_partition, record_offset)
-                    values (?, ?, 'bills', 0, 0)
-                    """, BILLING, id);
-            this.app.application().send(this.app.billingTopic(), id, "held elsewhere");
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
-                    .until(() -> difference(
-                                    before,
-                                    PrometheusScrape.of(this.app),
-                                    "idempotency_messages_total",
-                                    "outcome",
-                                    "failed")
-                            > 0);
-            status.setRollbackOnly();
-        });
-        this.app.bill(unique(), "after it");
-        PrometheusScrape after = PrometheusScrape.of(this.app);
-        double timeouts = difference(before, after, "idempotency_claim_seconds_count", "result", "timeout");
-        assertThat(timeouts).isPositive();
-        assertThat(difference(before, after, "idempotency_messages_total", "outcome", "failed"))
-                .as("one for every attempt")
-                .isEqualTo(timeouts);
-        assertThat(difference(before, after, "idempotency_messages_total", "outcome", "processed"))
-                .as("the message that waited, and the one after it")
-                .isEqualTo(2);
     }
 
     @Test

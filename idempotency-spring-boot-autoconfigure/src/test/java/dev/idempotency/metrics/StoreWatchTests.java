@@ -71,13 +71,6 @@ class StoreWatchTests {
     }
 
     @Test
-    void whoAsksForWhatIsCurrentGetsIt() {
-        assertThat(this.watch.current().rows()).isEqualTo(1);
-        waitFor(INTERVAL);
-        assertThat(this.watch.current().rows()).isEqualTo(2);
-    }
-
-    @Test
     @ExtendWith(OutputCaptureExtension.class)
     void whileTheStoreDoesNotAnswerNothingIsKnownAndTheLogSaysSoOnce(CapturedOutput output) {
         assertThat(this.watch.current().rows()).isEqualTo(1);

@@ -45,7 +45,7 @@ class DocumentedCleanupIT {
                 "values (?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0)",
                 "mailing-9 mailing-8 mailing-6 mailing-0 billing-31 billing-29 billing-8 billing-0 down-46 down-40 back-48"
                         + " back-46 back-40 back-20 back-1 rare-90 rare-80 rare-60 rare-40 rare-20 rare-0");
-        String command = scheduledCommand("cron.schedule('idempotency-cleanup'", "idempotency_processed");
+        String command = scheduledCommand("pg-cron-processed.sql", "idempotency_processed");
         // Older than 7 days; for billing, than 30.
         assertThat(this.jdbc.update(command)).isEqualTo(3 + 3 + 10_000);
         assertThat(this.jdbc.queryForList(
@@ -69,7 +69,7 @@ class DocumentedCleanupIT {
                         + " 'topic', 0, n, '', 1 from generate_series(0, 99999) as n",
                 "values ('idle', ?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0, '', 1)",
                 "failed-31 failed-29 forgotten-31 forgotten-29 replayed-31 replayed-29 processed-8");
-        String command = scheduledCommand("cron.schedule('idempotency-inbox-cleanup'", "idempotency_inbox");
+        String command = scheduledCommand("pg-cron-inbox.sql", "idempotency_inbox");
         assertThat(List.of(
                         this.jdbc.update(command),
                         this.jdbc.update(command),
@@ -92,12 +92,12 @@ class DocumentedCleanupIT {
         this.jdbc.execute("analyze");
     }
 
-    private String scheduledCommand(String call, String table) {
+    private String scheduledCommand(String file, String table) {
         this.jdbc.execute("create schema cron");
         this.jdbc.execute("create function cron.schedule(name text, schedule text, command text) returns text"
                 + " language sql as 'select command'");
         String command = this.jdbc
-                .queryForList(Documentation.sqlWith(call), String.class)
+                .queryForList(Documentation.read("docs/sql/" + file), String.class)
                 .get(0);
         assertThat(String.join("\n", this.jdbc.queryForList("explain " + command, String.class)))
                 .contains("Index Scan", table, "Tid Scan")
