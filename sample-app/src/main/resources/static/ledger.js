@@ -144,7 +144,7 @@ function describe(delivery) {
     case 'DEAD_LETTERED':
       return 'given up and published to the dead-letter topic'
     default:
-      return `${delivery.messages === 1 ? 'one message' : `${delivery.messages} messages`} rolled back, to come again`
+      return 'rolled back, to come again'
   }
 }
 

@@ -59,16 +59,14 @@ async function watch() {
 
 async function ofAll(start) {
   const { consumers } = await read('idempotencyreconciliation')
-  const started = await Promise.all(consumers.map(start))
+  await Promise.all(consumers.map(start))
   await watch()
-  return started
 }
 
 async function redrive() {
   await request('api/repairs', { method: 'POST' })
-  const started = await ofAll(consumer => change('idempotencydeadletters', { consumer, all: true }))
-  const groups = new Set(started.flatMap(each => each.groups ?? []))
-  return `done. Seen by ${[...groups].sort().join(', ')}.`
+  await ofAll(consumer => change('idempotencydeadletters', { consumer, all: true }))
+  return 'done.'
 }
 
 async function reconcile() {

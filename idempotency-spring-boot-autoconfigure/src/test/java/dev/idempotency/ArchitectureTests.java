@@ -108,7 +108,7 @@ class ArchitectureTests {
             entry("actuate", 1_350),
             entry("autoconfigure", 1_550),
             entry("check", 1_700),
-            entry("database", 2_500),
+            entry("database", 2_300),
             entry("definition", 2_150),
             entry("failure", 2_150),
             entry("inbox", 1_450),
@@ -118,13 +118,13 @@ class ArchitectureTests {
             entry("listener", 2_150),
             entry("metrics", 700),
             entry("observe", 450),
-            entry("operation", 750),
+            entry("operation", 700),
             entry("producer", 250),
             entry("reconciliation", 800),
             entry("redrive", 1_150),
-            entry("result", 500),
-            entry("retention", 650),
-            entry("store", 2_800));
+            entry("result", 350),
+            entry("retention", 550),
+            entry("store", 2_450));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

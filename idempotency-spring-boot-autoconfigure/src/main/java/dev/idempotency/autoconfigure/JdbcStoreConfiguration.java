@@ -20,9 +20,7 @@ import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.InboxCleanup;
-import dev.idempotency.retention.PositionCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
-import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
@@ -53,7 +51,6 @@ final class JdbcStoreConfiguration {
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     Cleanup idempotencyCleanup(
             JdbcProcessedMessageStore store,
-            ObjectProvider<JdbcPositionStore> positions,
             ObjectProvider<ConsumerRegistry> registries,
             ObjectProvider<DeclaredConsumers> declared,
             ObjectProvider<CleanupTask> tasks,
@@ -65,7 +62,6 @@ final class JdbcStoreConfiguration {
         IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
         List<CleanupTask> all = new ArrayList<>();
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
-        positions.ifAvailable(known -> all.add(new PositionCleanup(known, consumers, orphansAfter)));
         all.add(new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(database),

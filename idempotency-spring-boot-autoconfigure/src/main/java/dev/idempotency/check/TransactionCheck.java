@@ -2,7 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.check.Findings.Report;
-import dev.idempotency.database.ManagedDataSource;
+import dev.idempotency.database.DataSourceTransactions;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
 import dev.idempotency.store.ClaimedTransaction;
@@ -145,7 +145,7 @@ final class TransactionCheck {
 
     /** A manager that does not say what it manages is let pass: claims outside the listener's transaction are refused. */
     private static boolean binds(PlatformTransactionManager manager, DataSource dataSource) {
-        DataSource managed = ManagedDataSource.of(manager);
+        DataSource managed = DataSourceTransactions.dataSourceOf(manager);
         return (managed != null) ? managed == dataSource : !(manager instanceof KafkaAwareTransactionManager);
     }
 }

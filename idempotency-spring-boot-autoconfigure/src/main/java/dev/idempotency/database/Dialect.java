@@ -2,12 +2,15 @@ package dev.idempotency.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How one database claims messages.
  *
- * <p>Define a bean of this type to use a database that is not known here.
+ * <p>Define a bean of this type to use a database that is not known here. Names of tables that it is given are safe to be put
+ * into SQL.
  */
 public interface Dialect {
 
@@ -17,20 +20,20 @@ public interface Dialect {
     /** The character that quotes an identifier. */
     String identifierQuote();
 
-    /** The statement that claims messages in the table with this name, which is safe to be put into SQL. */
+    /** The statement that claims messages in a table. */
     ClaimStatement claimIn(String table);
 
     /**
-     * The statement that moves positions in the table with this name.
+     * The statement that moves positions in a table.
      *
-     * @return by default, plain statements that all databases know
+     * @return by default, plain statements, for databases on which a failed insert leaves the transaction as it was
      */
     default PositionStatement positionsIn(String table) {
-        return new SingleRowPositions(table, now());
+        return new SingleRowStatements.Positions(table, now());
     }
 
     /**
-     * The statement that replaces the versions of entities in the table with this name.
+     * The statement that replaces the versions of entities in a table.
      *
      * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.Strategy#VERSION}
      */
@@ -39,52 +42,49 @@ public interface Dialect {
     }
 
     /**
-     * Whether rows may be read before they are claimed, as is faster where duplicates are expected. Not where the first read
-     * of a transaction decides what it sees from then on: the listener would not see what was committed while the claim
-     * waited.
+     * Whether rows may be read before they are claimed, which is faster where duplicates are expected. Not where the first
+     * read of a transaction decides what it sees from then on.
      */
     default boolean mayReadBeforeClaim() {
         return false;
     }
 
-    /**
-     * The end of a query that sees the rows for which claims were refused, where the database would otherwise show the table
-     * as it was when the transaction first read something.
-     */
+    /** The end of a query that sees the latest rows, where a transaction otherwise sees those of its first read. */
     default String currentRead() {
         return "";
     }
 
     /**
-     * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
-     * databases end a transaction by themselves after some errors, whether or not somebody catches them.
+     * Watches the connection's transaction: databases end it by themselves after some errors, whether or not somebody
+     * catches them.
      *
-     * @return {@code null} if the driver does not know, so that the database is asked
+     * @return by default, sees whether a savepoint that is set now is still there
      */
-    default @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
-        return null;
+    default TransactionCheck watch(Connection connection) throws SQLException {
+        Savepoint savepoint = connection.setSavepoint();
+        return same -> {
+            try {
+                same.releaseSavepoint(savepoint);
+                return true;
+            } catch (SQLException ex) {
+                // No such savepoint, in the standard and on MariaDB and MySQL; or the transaction was aborted.
+                String state = String.valueOf(ex.getSQLState());
+                if (Set.of("3B", "42", "25").stream().anyMatch(state::startsWith)) {
+                    return false;
+                }
+                throw ex;
+            }
+        };
     }
 
-    /**
-     * Whether the database has given up the connection's transaction after an error, as far as the driver knows; unlike
-     * {@link #isTransactionIntact} it is asked where nothing may have been done in that transaction at all.
-     *
-     * @return {@code null} if the driver does not know
-     */
-    default @Nullable Boolean isTransactionAborted(Connection connection) throws SQLException {
-        return null;
+    /** Asked once, before the commit: whether the connection's transaction is still the one that was watched. */
+    @FunctionalInterface
+    interface TransactionCheck {
+
+        boolean isIntact(Connection connection) throws SQLException;
     }
 
-    /**
-     * The query for the id of the current transaction, by which it is seen whether that is still the one of the claims.
-     *
-     * @return {@code null} if there is none: then a savepoint is set after the claims and released before the commit
-     */
-    default @Nullable String transactionIdQuery() {
-        return null;
-    }
-
-    /** A table as it is named in SQL, in the schema with a name or, for {@code null}, in the one connections begin in. */
+    /** A table as it is named in SQL, in a schema or, for {@code null}, in the one that connections begin in. */
     default String qualify(String table, @Nullable String schema) {
         return (schema != null) ? identifierQuote() + schema + identifierQuote() + "." + table : table;
     }
@@ -101,8 +101,7 @@ public interface Dialect {
     }
 
     /**
-     * The statement that puts a message that has been processed into the inbox table, or completes it there, in one round
-     * trip.
+     * The statement that puts a processed message into the inbox table, or completes it there.
      *
      * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
      * and why the payload is omitted. Only the first two count for a message that is there already.
@@ -116,34 +115,24 @@ public interface Dialect {
 
     /**
      * The statement that puts a result into the table of results, in place of one that an earlier claim of the same id may
-     * have left there, in one round trip. The row has the time of the claim, by which it is known as the claim's own. Its
-     * parameters are type, result, consumer id and message id.
+     * have left there. The row has the time of the claim. Its parameters are type, result, consumer id and message id.
      *
      * @param table the table of results
      * @param processed the table of processed messages, where the claim is
-     * @return {@code null} if there is no such statement: then it is done with plain inserts and updates
      */
-    default @Nullable String resultReplacementIn(String table, String processed) {
-        return null;
-    }
+    String resultReplacementIn(String table, String processed);
 
     /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
     default String now() {
         return "current_timestamp";
     }
 
-    /**
-     * The expression for a time of the tables as seconds since the epoch, with their fractions: so it is read as the
-     * instant that it is, whatever the time zones of session and JVM.
-     */
+    /** The expression for a time of the tables as seconds since the epoch with fractions, which no time zone changes. */
     default String secondsOf(String time) {
         return "extract(epoch from " + time + ")";
     }
 
-    /**
-     * The expression for a time that is given by its one parameter: seconds since the epoch, with their fractions. Fit to
-     * be compared with the times of the tables through their index.
-     */
+    /** The expression for a time, given as seconds since the epoch by its parameter, that an index can be searched with. */
     default String timeOfSeconds() {
         return "timestamp with time zone '1970-01-01 00:00:00+00:00' + cast(? as decimal(20, 6)) * interval '1' second";
     }

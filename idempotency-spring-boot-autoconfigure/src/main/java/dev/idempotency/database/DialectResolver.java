@@ -1,7 +1,6 @@
 package dev.idempotency.database;
 
 import dev.idempotency.Check;
-import java.util.List;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +36,7 @@ public final class DialectResolver {
         return switch (product) {
             case "PostgreSQL" ->
                 postgres(new JdbcTemplate(dataSource).queryForObject("select version()", String.class));
-            case "H2" -> h2(dataSource);
+            case "H2" -> new H2Dialect();
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
@@ -57,27 +56,5 @@ public final class DialectResolver {
                     Check.DOCUMENTATION);
         }
         return new PostgresDialect();
-    }
-
-    /**
-     * Any collation takes some texts for equal that are not, be it for characters that cannot be seen. A database that is told
-     * to have names in lower case has those of its settings so, too.
-     */
-    private static Dialect h2(DataSource dataSource) {
-        List<String> settings = new JdbcTemplate(dataSource).queryForList("""
-                select upper(SETTING_NAME || '=' || SETTING_VALUE)
-                from INFORMATION_SCHEMA.SETTINGS
-                where (upper(SETTING_NAME) = 'IGNORECASE' and SETTING_VALUE = '1')
-                    or (upper(SETTING_NAME) = 'COLLATION' and upper(SETTING_VALUE) <> 'OFF')
-                """, String.class);
-        if (!settings.isEmpty()) {
-            throw new IllegalStateException(
-                    ("The H2 database is told to take texts for equal that are not, as those that differ in upper and lower"
-                                    + " case (%s), so that of two messages with such ids one would be dropped as a"
-                                    + " duplicate. Remove IGNORECASE and COLLATION from its URL and its scripts, and"
-                                    + " declare columns of your own as VARCHAR_IGNORECASE.")
-                            .formatted(String.join(", ", settings)));
-        }
-        return new H2Dialect();
     }
 }

@@ -11,14 +11,12 @@ import java.time.temporal.ChronoUnit;
 public final class EpochSeconds {
 
     private static final int MICROS = 6;
-    private static final long NANOS_PER_MICRO = 1_000;
 
     private EpochSeconds() {}
 
     /** The instant as the parameter of {@link Dialect#timeOfSeconds()}. */
     public static BigDecimal toDecimal(Instant instant) {
-        return BigDecimal.valueOf(instant.getEpochSecond())
-                .add(BigDecimal.valueOf(instant.getNano() / NANOS_PER_MICRO, MICROS));
+        return BigDecimal.valueOf(ChronoUnit.MICROS.between(Instant.EPOCH, instant), MICROS);
     }
 
     /** The instant that {@link Dialect#secondsOf} gives. */

@@ -1,7 +1,10 @@
 package dev.idempotency.database;
 
+import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,10 +79,18 @@ final class H2Dialect implements Dialect {
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
 
-    /** The driver releases a savepoint without asking the database. */
+    /** By the transaction's id: the driver releases a savepoint without asking the database. */
     @Override
-    public String transactionIdQuery() {
-        return "select transaction_id()";
+    public TransactionCheck watch(Connection connection) throws SQLException {
+        String id = transactionId(connection);
+        return same -> id == null || id.equals(transactionId(same));
+    }
+
+    private static @Nullable String transactionId(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select transaction_id()")) {
+            return row.next() ? row.getString(1) : null;
+        }
     }
 
     @Override
@@ -94,7 +105,7 @@ final class H2Dialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM, table, H2Dialect::insert);
+        return new SingleRowStatements.Claims(CLAIM.formatted(table), H2Dialect::insert);
     }
 
     private static boolean insert(PreparedStatement statement) throws SQLException {
@@ -125,7 +136,13 @@ final class H2Dialect implements Dialect {
 
     @Override
     public VersionStatement versionsIn(String table) {
-        return new SingleRowVersions(VERSION.formatted(table), table, H2Dialect::insert, this);
+        // Of two that insert the same row, the second one fails, and then finds it.
+        return new SingleRowStatements.Versions(
+                VERSION.formatted(table),
+                table,
+                statement -> insert(statement) || insert(statement),
+                StoredVersion.previousColumns(this::secondsOf, now()),
+                currentRead());
     }
 
     /** Not all modes know {@code limit}. */

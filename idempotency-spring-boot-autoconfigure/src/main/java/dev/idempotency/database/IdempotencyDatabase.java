@@ -1,21 +1,16 @@
 package dev.idempotency.database;
 
-import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -37,8 +32,7 @@ public final class IdempotencyDatabase {
     private final DataSource dataSource;
     private final Dialect dialect;
     private final @Nullable String schema;
-    private final JdbcTransactionManager transactionManager;
-    private final BoundTransaction current;
+    private final DataSourceTransactions transactions;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
 
@@ -51,21 +45,12 @@ public final class IdempotencyDatabase {
                             + "not beginning with a digit), but is '%s'",
                     schema));
         }
-        this.dataSource = unwrap(dataSource);
+        this.dataSource = DataSourceTransactions.unwrap(dataSource);
         this.dialect = dialect;
         this.schema = schema;
-        this.transactionManager = new JdbcTransactionManager(this.dataSource);
-        this.current = new BoundTransaction(this.dataSource);
+        this.transactions = new DataSourceTransactions(this.dataSource);
         this.jdbc = jdbc();
         this.lookUps = jdbc(LOOK_UP_SECONDS);
-    }
-
-    /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
-    static DataSource unwrap(DataSource dataSource) {
-        if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-            return proxy.getTargetDataSource();
-        }
-        return dataSource;
     }
 
     public DataSource dataSource() {
@@ -87,31 +72,27 @@ public final class IdempotencyDatabase {
         return Objects.requireNonNull(new JdbcTemplate(this.dataSource).execute(name));
     }
 
-    /** The table of processed messages, as it is named in SQL. */
     public String processedTable() {
         return table(PROCESSED);
     }
 
-    /** The table of messages that are kept, as it is named in SQL. */
     public String inboxTable() {
         return table(INBOX);
     }
 
-    /** The table of results that are kept, as it is named in SQL. */
     public String resultTable() {
         return table(RESULT);
     }
 
-    /** The table of positions, as it is named in SQL. */
     public String positionTable() {
         return table(POSITION);
     }
 
-    /** The table of the versions of entities, as it is named in SQL. */
     public String versionTable() {
         return table(VERSION);
     }
 
+    /** A table as it is named in SQL. */
     String table(String name) {
         return this.dialect.qualify(name, this.schema);
     }
@@ -170,7 +151,7 @@ public final class IdempotencyDatabase {
         // What is called after a transaction has ended still finds it, but nothing to be called with its end.
         return (isInTransaction() && TransactionSynchronizationManager.isSynchronizationActive())
                 ? work.get()
-                : new SeparateTransaction(this.transactionManager, this.dataSource).execute(status -> work.get());
+                : this.transactions.separate().execute(status -> work.get());
     }
 
     /** The same with a template: the current transaction has its own time, any other has seconds. */
@@ -181,7 +162,7 @@ public final class IdempotencyDatabase {
 
     /** Whether there is a transaction already, whose own time holds for what is done in it. */
     public boolean isInTransaction() {
-        return this.current.isOpen();
+        return this.transactions.isOpen();
     }
 
     /**
@@ -189,34 +170,8 @@ public final class IdempotencyDatabase {
      * higher isolation, MySQL and MariaDB would lock the gaps between rows, which claims want to insert into.
      */
     public TransactionTemplate newTransaction() {
-        TransactionTemplate transaction = new SeparateTransaction(this.transactionManager, this.dataSource);
+        TransactionTemplate transaction = this.transactions.separate();
         transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
         return transaction;
-    }
-
-    /**
-     * Does work that may fail without the current transaction being lost.
-     *
-     * @param work the work, in the current transaction
-     * @param tolerated the failures after which the work is undone and the transaction continues
-     * @return whether it was done
-     */
-    public boolean tryInSavepoint(Runnable work, Predicate<DataAccessException> tolerated) {
-        ConnectionCallback<Boolean> attempt = connection -> {
-            Savepoint before = connection.getAutoCommit() ? null : connection.setSavepoint();
-            try {
-                work.run();
-                return true;
-            } catch (DataAccessException ex) {
-                if (!tolerated.test(ex)) {
-                    throw ex;
-                }
-                if (before != null) {
-                    connection.rollback(before);
-                }
-                return false;
-            }
-        };
-        return jdbc().execute(attempt);
     }
 }

@@ -86,7 +86,7 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM, table, MySqlDialect::insert);
+        return new SingleRowStatements.Claims(CLAIM.formatted(table), MySqlDialect::insert);
     }
 
     private static boolean insert(PreparedStatement statement) throws SQLException {
@@ -95,7 +95,12 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public VersionStatement versionsIn(String table) {
-        return new SingleRowVersions(VERSION.formatted(table, IF_NEWER), table, MySqlDialect::insert, this);
+        return new SingleRowStatements.Versions(
+                VERSION.formatted(table, IF_NEWER),
+                table,
+                MySqlDialect::insert,
+                StoredVersion.previousColumns(this::secondsOf, now()),
+                currentRead());
     }
 
     /** A row that refuses an insert has been locked by it in the same way. */

@@ -34,7 +34,7 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
         Claim claim = claims.get(0);
         try (PreparedStatement prepared = connection.prepareStatement(this.statement)) {
             prepared.setQueryTimeout(timeoutSeconds);
-            SingleRowClaims.bind(prepared, claim);
+            SingleRowStatements.bind(prepared, claim);
             prepared.execute();
             return Set.of(claim.id());
         }

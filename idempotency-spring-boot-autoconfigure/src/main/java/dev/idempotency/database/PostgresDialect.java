@@ -54,17 +54,17 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new PostgresClaims(table);
+        return new PostgresStatements.Claims(table);
     }
 
     @Override
     public PositionStatement positionsIn(String table) {
-        return new PostgresPositions(table);
+        return new PostgresStatements.Positions(table);
     }
 
     @Override
     public VersionStatement versionsIn(String table) {
-        return new PostgresVersions(table, this);
+        return new PostgresStatements.Versions(table, this);
     }
 
     /** A statement sees what is committed when it begins or, with a higher isolation, what the first one saw. */
@@ -74,13 +74,12 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
-        return PostgresTransactionState.isOpen(connection);
-    }
-
-    @Override
-    public @Nullable Boolean isTransactionAborted(Connection connection) throws SQLException {
-        return PostgresTransactionState.isAborted(connection);
+    public TransactionCheck watch(Connection connection) throws SQLException {
+        if (!PostgresTransactionState.isKnown(connection)) {
+            return Dialect.super.watch(connection);
+        }
+        boolean begun = PostgresTransactionState.isOpen(connection);
+        return same -> begun ? PostgresTransactionState.isOpen(same) : !PostgresTransactionState.isAborted(same);
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.idempotency.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.postgresql.jdbc.AutoSave;
@@ -19,23 +18,24 @@ final class PostgresTransactionState {
 
     private PostgresTransactionState() {}
 
-    /** Whether the transaction can be committed, or {@code null} if the driver is another one. */
-    static @Nullable Boolean isOpen(Connection connection) throws SQLException {
-        return isKnown(connection) ? stateOf(connection) == TransactionState.OPEN : null;
+    /** Whether the driver is PostgreSQL's own. */
+    static boolean isKnown(Connection connection) throws SQLException {
+        return DRIVER_PRESENT && connection.isWrapperFor(BaseConnection.class);
     }
 
-    /** Whether the transaction has failed, so that it can only be rolled back; {@code null} if the driver is another one. */
-    static @Nullable Boolean isAborted(Connection connection) throws SQLException {
-        return isKnown(connection) ? stateOf(connection) == TransactionState.FAILED : null;
+    /** Whether a statement has begun the transaction, and none has failed in it. */
+    static boolean isOpen(Connection connection) throws SQLException {
+        return stateOf(connection) == TransactionState.OPEN;
     }
 
-    /** Returns whether a transaction stays aborted after an error: not if the driver sets savepoints, or is another one. */
+    /** Whether the transaction has failed, so that it can only be rolled back. */
+    static boolean isAborted(Connection connection) throws SQLException {
+        return stateOf(connection) == TransactionState.FAILED;
+    }
+
+    /** Whether a transaction stays aborted after an error: not if the driver sets savepoints, or is another one. */
     static boolean remembersFailures(Connection connection) throws SQLException {
         return isKnown(connection) && connection.unwrap(BaseConnection.class).getAutosave() != AutoSave.ALWAYS;
-    }
-
-    private static boolean isKnown(Connection connection) throws SQLException {
-        return DRIVER_PRESENT && connection.isWrapperFor(BaseConnection.class);
     }
 
     private static TransactionState stateOf(Connection connection) throws SQLException {

@@ -4,14 +4,14 @@ import dev.idempotency.IdempotencyConfigurationException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.DatabaseMetaData;
+import java.sql.Connection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -89,7 +89,7 @@ public final class Schema implements InitializingBean {
                                     String.join(", ", missing),
                                     this.mode.name().toLowerCase(Locale.ROOT)),
                     "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
-                            .formatted(inSchema(), scriptInSchema()),
+                            .formatted(inSchema(), script(this.database.dialect())),
                     null);
         }
         refuseWhatIsDenied();
@@ -123,7 +123,7 @@ public final class Schema implements InitializingBean {
         String user = this.database.user();
         return WriteProbe.denial(failure) != null
                 ? "Run this script%s as a user who may create tables, and start again. Or let such a user migrate: set spring.flyway.user and spring.flyway.password.%n%n%s%n%s"
-                        .formatted(inSchema(), scriptInSchema(), grants(user))
+                        .formatted(inSchema(), script(this.database.dialect()), grants(user))
                 : "Fix the cause, or create the tables yourself and set idempotency.schema.mode to 'validate'. A pool of one connection needs 'validate', too.";
     }
 
@@ -135,27 +135,24 @@ public final class Schema implements InitializingBean {
         };
     }
 
-    /** The tables as the application's Flyway reaches them, if that leads to the same database. */
+    /** The tables as the application's Flyway reaches them, in the schema where the application looks for them. */
     private IdempotencyDatabase databaseOfFlyway() {
         DataSource flyways = this.flywayDataSource.get();
-        if (flyways == null || IdempotencyDatabase.unwrap(flyways) == this.database.dataSource()) {
+        if (flyways == null || DataSourceTransactions.unwrap(flyways) == this.database.dataSource()) {
             return this.database;
         }
-        Place here = Place.of(this.database.dataSource());
-        Place there = Place.of(flyways);
-        if (!here.database().equals(there.database())) {
-            return this.database;
-        }
-        // Made where the application's own connections look for them.
-        boolean elsewhere = this.database.schema() == null && !Objects.equals(here.schema(), there.schema());
-        String schema = elsewhere ? here.schema() : this.database.schema();
+        ConnectionCallback<@Nullable String> current = Connection::getSchema;
+        String schema = (this.database.schema() != null)
+                ? this.database.schema()
+                : new JdbcTemplate(this.database.dataSource()).execute(current);
         return new IdempotencyDatabase(flyways, this.database.dialect(), schema);
     }
 
     /** Fails for missing privileges only: a server that is read-only today is no reason not to start. */
     private void refuseWhatIsDenied() {
         try {
-            this.probe.tryAll();
+            this.probe.tryAll(
+                    TABLES.keySet().stream().filter(table -> !isView(table)).flatMap(this::writes));
         } catch (DataAccessException ex) {
             String denial = WriteProbe.denial(ex);
             if (denial != null || ex instanceof BadSqlGrammarException) {
@@ -168,6 +165,18 @@ public final class Schema implements InitializingBean {
             }
             logger.warn("The tables could not be written for a trial; consumers wait until they can be", ex);
         }
+    }
+
+    /** Statements that need every privilege on a table, and change nothing. */
+    private Stream<String> writes(String table) {
+        return Stream.of(
+                        "insert into %1$s select * from %1$s where 1 = 0",
+                        "update %s set processed_at = processed_at where 1 = 0", "delete from %s where 1 = 0")
+                .map(sql -> sql.formatted(this.database.table(table)));
+    }
+
+    private static boolean isView(String table) {
+        return table.endsWith("_readable");
     }
 
     /** Claims a message as consumers do, in a transaction that is rolled back; fails as they would. */
@@ -202,7 +211,7 @@ public final class Schema implements InitializingBean {
         return TABLES.keySet().stream()
                 .map(table -> "grant %s on %s to %s;"
                         .formatted(
-                                table.endsWith("_readable") ? "select" : "select, insert, update, delete",
+                                isView(table) ? "select" : "select, insert, update, delete",
                                 this.database.table(table),
                                 user))
                 .collect(Collectors.joining("\n", "", "\n"));
@@ -216,22 +225,6 @@ public final class Schema implements InitializingBean {
         return "dev/idempotency/schema/" + dialect.vendor();
     }
 
-    /** Returns the script with a first line that chooses the configured schema. */
-    private String scriptInSchema() {
-        Dialect dialect = this.database.dialect();
-        if (this.database.schema() == null) {
-            return script(dialect);
-        }
-        String choose =
-                switch (dialect.vendor()) {
-                    case "postgresql" -> "set search_path to ";
-                    case "h2" -> "set schema ";
-                    default -> "use ";
-                };
-        String quote = dialect.identifierQuote();
-        return choose + quote + this.database.schema() + quote + ";\n\n" + script(dialect);
-    }
-
     /** Returns the script that creates the tables, which can be run again. */
     static String script(Dialect dialect) {
         try {
@@ -239,26 +232,6 @@ public final class Schema implements InitializingBean {
                     .getContentAsString(StandardCharsets.UTF_8);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
-        }
-    }
-
-    /**
-     * Where connections of a data source begin.
-     *
-     * @param database the product, and the database's name where databases are not schemas
-     * @param schema the schema's name
-     */
-    private record Place(String database, @Nullable String schema) {
-
-        static Place of(DataSource dataSource) {
-            ConnectionCallback<Place> look = connection -> {
-                DatabaseMetaData metaData = connection.getMetaData();
-                String product = metaData.getDatabaseProductName();
-                return metaData.supportsSchemasInTableDefinitions()
-                        ? new Place(product + " " + connection.getCatalog(), connection.getSchema())
-                        : new Place(product, connection.getCatalog());
-            };
-            return new JdbcTemplate(dataSource).execute(look);
         }
     }
 }

@@ -28,7 +28,8 @@ public record UniqueConstraint(String schema, String table, String name, int col
             select n.nspname, t.relname, i.relname, k.columns, k.prefix,
                 format('select 1 from %I.%I where ', n.nspname, t.relname) || k.condition
                     || coalesce(' and (' || pg_get_expr(x.indpred, x.indrelid) || ')', '') || ' limit 1',
-                k.generated, case when to_jsonb(x) ->> 'indnullsnotdistinct' = 'true' then null else k.nullable end
+                k.generated, case when to_jsonb(x) ->> 'indnullsnotdistinct' = 'true' then null else k.nullable end,
+                i.relkind = 'I'
             from pg_index x
             join pg_class i on i.oid = x.indexrelid
             join pg_class t on t.oid = x.indrelid
@@ -63,15 +64,14 @@ public record UniqueConstraint(String schema, String table, String name, int col
             limit 5
             """;
 
-    /** Partitions have indexes with their own names, and may have been added since start-up. */
-    private static final String IS_OF_PARTITION = """
-            select to_regclass(format('%I.%I', cast(? as text), cast(? as text)))
-                in (select pg_partition_ancestors(to_regclass(format('%I.%I', cast(? as text), cast(? as text)))))
-            """;
-
     /** Returns whether the driver tells which constraint was violated, and in which transaction. */
     public static boolean isSupportedBy(Connection connection) throws SQLException {
         return PostgresTransactionState.remembersFailures(connection);
+    }
+
+    /** Returns whether the connection's transaction has failed. */
+    public static boolean isAborted(Connection connection) throws SQLException {
+        return PostgresTransactionState.isAborted(connection);
     }
 
     /**
@@ -89,6 +89,10 @@ public record UniqueConstraint(String schema, String table, String name, int col
     }
 
     private static UniqueConstraint of(ResultSet row) throws SQLException {
+        if (row.getBoolean(9)) {
+            throw new IllegalArgumentException(
+                    "It is of a partitioned table, whose partitions have constraints of their own");
+        }
         requireNone(row.getString(7), "is generated, so that each delivery gets another key");
         requireNone(row.getString(8), "may be null, and nulls are distinct");
         return new UniqueConstraint(
@@ -106,18 +110,10 @@ public record UniqueConstraint(String schema, String table, String name, int col
         }
     }
 
-    /** Returns whether an error reports a violation of this constraint, or of the same one of a partition. */
-    public boolean isViolatedIn(SQLException error, JdbcTemplate jdbc) {
+    /** Returns whether an error reports a violation of this constraint. */
+    public boolean isViolatedIn(SQLException error) {
         ServerErrorMessage message = messageOf(error);
-        return message != null
-                && ((this.name.equals(message.getConstraint()) && this.schema.equals(message.getSchema()))
-                        || Boolean.TRUE.equals(jdbc.queryForObject(
-                                IS_OF_PARTITION,
-                                Boolean.class,
-                                this.schema,
-                                this.name,
-                                message.getSchema(),
-                                message.getConstraint())));
+        return message != null && this.name.equals(message.getConstraint()) && this.schema.equals(message.getSchema());
     }
 
     /**

@@ -14,6 +14,17 @@ import java.util.Locale;
  */
 public record VersionClaim(MessageId entity, Version version, RecordCoordinates coordinates) {
 
+    /**
+     * The message's own id: two versions of one entity are two messages. The text of a version has no {@code @}, so that two
+     * of them never have the same.
+     */
+    public MessageId messageId() {
+        String text = this.entity.value() + "@" + this.version;
+        return (text.length() <= MessageId.MAX_VALUE_LENGTH)
+                ? new MessageId(this.entity.consumer(), text)
+                : MessageId.of(this.entity.consumer(), text);
+    }
+
     /** The kind of the version, as it is stored. */
     String kind() {
         return this.version.kind().name().toLowerCase(Locale.ROOT);

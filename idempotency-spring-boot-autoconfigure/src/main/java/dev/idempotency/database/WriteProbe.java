@@ -3,7 +3,6 @@ package dev.idempotency.database;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
@@ -17,10 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * Writes to the library's tables in a transaction that is rolled back: the user may lack privileges, and the server may be
- * read-only.
- */
+/** Claims messages in a transaction that is rolled back: privileges may be missing, and the server may be read-only. */
 public final class WriteProbe {
 
     /** Query timeout, including lock waits. */
@@ -30,41 +26,22 @@ public final class WriteProbe {
 
     private static final String LONG = "x".repeat(MessageId.MAX_VALUE_LENGTH - 1);
 
-    /**
-     * Ids that some tables take for one: in another case, with what is padded or not seen, or with what does not fit in.
-     */
+    /** Ids that some tables take for one: in another case, with what is padded or not seen, or with what does not fit in. */
     private static final List<String> ALMOST_EQUAL = List.of("A", "a", "a\u0001", "a ", LONG + "1", LONG + "2");
-
-    private static final String KEEP = """
-            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset, record_headers,
-                status, attempts)
-            values (?, 'a', 'none', 0, 0, '', 'processed', 1)
-            """;
-
-    private static final String KEEP_RESULT =
-            "insert into %s (consumer_id, message_id, result_type, result) values (?, 'a', 'none', 'null')";
-
-    private static final String UPDATE = "update %s set processed_at = processed_at where consumer_id = ?";
-
-    private static final String DELETE = "delete from %s where consumer_id = ?";
 
     private static final String PERMISSION_DENIED = "42501";
 
     /** MySQL and MariaDB: of a database, a table, a column, by a missing privilege; H2. */
     private static final Set<Integer> PERMISSION_DENIED_CODES = Set.of(1044, 1142, 1143, 1227, 90096);
 
-    private final IdempotencyDatabase database;
+    private final String table;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
     private final ClaimStatement claim;
-    private final PositionStatement position;
-    private final @Nullable VersionStatement version;
 
     public WriteProbe(IdempotencyDatabase database) {
-        this.database = database;
-        this.claim = database.dialect().claimIn(database.processedTable());
-        this.position = database.dialect().positionsIn(database.positionTable());
-        this.version = database.dialect().versionsIn(database.versionTable());
+        this.table = database.processedTable();
+        this.claim = database.dialect().claimIn(this.table);
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
         // As listeners' transactions: a server may refuse to write in another isolation than its own.
@@ -76,18 +53,19 @@ public final class WriteProbe {
     public void tryClaims() {
         rolledBack(consumer -> {
             if (claim(consumer, List.of("a")) == 0) {
-                throw new IllegalStateException("The table " + this.database.processedTable()
-                        + " does not take a message that it does not have: see what has been added to it");
+                throw new IllegalStateException(
+                        "A new message could not be inserted into %s: a trigger, partition or extra index rejects it"
+                                .formatted(this.table));
             }
         });
     }
 
     /**
-     * Claims messages whose ids are almost equal, and inserts, updates and deletes a row of each table.
+     * Claims messages whose ids are almost equal, and executes statements that change nothing.
      *
      * @throws IllegalStateException if the table takes an id for another, or lets one be claimed twice
      */
-    void tryAll() {
+    void tryAll(Stream<String> statements) {
         rolledBack(consumer -> {
             if (claim(consumer, ALMOST_EQUAL) < ALMOST_EQUAL.size()) {
                 throw inexact(
@@ -97,24 +75,7 @@ public final class WriteProbe {
             if (claim(consumer, List.of("a")) > 0) {
                 throw inexact("lets a message be claimed twice, which would be processed twice");
             }
-            this.jdbc.update(KEEP.formatted(this.database.inboxTable()), consumer);
-            this.jdbc.update(KEEP_RESULT.formatted(this.database.resultTable()), consumer);
-            PositionClaim position = new PositionClaim(consumer, "none", 0, "none", 0, 1);
-            execute(connection -> this.position.execute(connection, List.of(position), TIMEOUT_SECONDS));
-            VersionClaim version = new VersionClaim(new MessageId(consumer, "a"), Version.of(1), NOWHERE);
-            if (this.version != null) {
-                execute(connection -> this.version.execute(connection, List.of(version), TIMEOUT_SECONDS));
-            }
-            Stream.of(
-                            this.database.processedTable(),
-                            this.database.inboxTable(),
-                            this.database.resultTable(),
-                            this.database.positionTable(),
-                            this.database.versionTable())
-                    .forEach(table -> {
-                        this.jdbc.update(UPDATE.formatted(table), consumer);
-                        this.jdbc.update(DELETE.formatted(table), consumer);
-                    });
+            statements.forEach(this.jdbc::update);
         });
     }
 
@@ -131,20 +92,17 @@ public final class WriteProbe {
         List<Claim> claims = ids.stream()
                 .map(id -> new Claim(new MessageId(consumer, id), NOWHERE))
                 .toList();
-        Set<MessageId> claimed = execute(connection -> this.claim.execute(connection, claims, TIMEOUT_SECONDS));
-        return Objects.requireNonNull(claimed).size();
-    }
-
-    private <T> @Nullable T execute(ConnectionCallback<T> statement) {
-        return this.jdbc.execute(statement);
+        ConnectionCallback<Set<MessageId>> statement =
+                connection -> this.claim.execute(connection, claims, TIMEOUT_SECONDS);
+        return Objects.requireNonNull(this.jdbc.execute(statement)).size();
     }
 
     private IllegalStateException inexact(String what) {
         return new IllegalStateException(
                 ("The table %s %s. Let its primary key, consumer_id and message_id, be as the script has it that makes the"
-                                + " table: on MariaDB and MySQL with its lengths and collations, on H2 neither IGNORECASE nor"
-                                + " COLLATION may have been set before.")
-                        .formatted(this.database.processedTable(), what));
+                                + " table: on MariaDB and MySQL with its lengths and collations, on H2 without IGNORECASE and"
+                                + " COLLATION in the URL or before the script.")
+                        .formatted(this.table, what));
     }
 
     /** Returns the database's message if it denies a privilege, or {@code null} if it failed for another reason. */

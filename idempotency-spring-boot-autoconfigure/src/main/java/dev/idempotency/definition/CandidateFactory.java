@@ -3,11 +3,11 @@ package dev.idempotency.definition;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
+import dev.idempotency.database.VersionClaim;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.store.Candidate;
-import dev.idempotency.store.EntityVersion;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -34,18 +34,18 @@ public record CandidateFactory(
             case MESSAGE_ID -> {
                 RecordCoordinates coordinates = RecordCoordinates.original(record);
                 Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
-                yield new Candidate(position, record, id, coordinates, digest);
+                yield new Candidate(position, record, id, coordinates, digest, null);
             }
             // A message without a key, where such are processed, belongs to no entity that could have a version.
-            case VERSION ->
-                (id == null)
-                        ? new Candidate(position, record, (MessageId) null)
-                        : new Candidate(
-                                position,
-                                record,
-                                new EntityVersion(
-                                        id,
-                                        Objects.requireNonNull(this.versions).resolve(message)));
+            case VERSION -> {
+                RecordCoordinates coordinates = RecordCoordinates.original(record);
+                if (id == null) {
+                    yield new Candidate(position, record, null, coordinates);
+                }
+                VersionClaim claim = new VersionClaim(
+                        id, Objects.requireNonNull(this.versions).resolve(message), coordinates);
+                yield new Candidate(position, record, claim.messageId(), coordinates, null, claim);
+            }
             // A copy of a record, as in retry topics, is another one.
             case OFFSET, UNIQUE_CONSTRAINT -> new Candidate(position, record, id, RecordCoordinates.of(record));
         };

@@ -11,10 +11,10 @@ import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.ClaimedTransaction;
-import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ final class StrategyResolver {
     StrategyResolver(ListenerDefaults defaults, AnnotationTexts texts) {
         this.defaults = defaults;
         this.texts = texts;
-        this.store = new FailureTranslatingStore(defaults.store());
+        this.store = defaults.store();
     }
 
     /** Returns the strategy of a consumer, if it can be used. */
@@ -236,7 +236,6 @@ final class StrategyResolver {
                         .formatted(manager.getClass().getSimpleName());
     }
 
-    /** The store as listeners' transactions use it. */
     ProcessedMessageStore store() {
         return this.store;
     }
@@ -262,9 +261,11 @@ final class StrategyResolver {
 
     /** Asks the database whether a consumer has processed any message. */
     BooleanSupplier processedAny(Strategy strategy, String consumer) {
-        return (strategy == Strategy.VERSION)
-                ? () -> tables().versions().hasProcessed(consumer)
-                : () -> this.store.hasProcessed(consumer);
+        return () -> StoreExceptionTranslator.attempt(
+                () -> "ask whether consumer '" + consumer + "' has processed any message",
+                () -> (strategy == Strategy.VERSION)
+                        ? tables().versions().hasProcessed(consumer)
+                        : this.store.hasProcessed(consumer));
     }
 
     /** Finds a constraint in the database; {@code null} where there is none to be found, which is another fault already. */

@@ -59,7 +59,7 @@ record ContainerSuspension(
             // The database has answered.
             recordSuccess();
             if ((named != null || records.size() == 1) && isUnreadable(failure)) {
-                this.observer.failed(1);
+                this.observer.failed(RecordCoordinates.of((named != null) ? named : first), failure);
             }
             return false;
         }

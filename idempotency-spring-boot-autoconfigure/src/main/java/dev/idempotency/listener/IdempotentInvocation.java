@@ -91,7 +91,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private void reportFailure(Throwable failure) {
         if (isSingle()) {
             OutcomeReporter.failed(
-                    this.definition, failure, (this.admission != null) ? this.admission.admitted() : List.of());
+                    this.definition,
+                    RecordCoordinates.of(this.delivery.records().get(0)),
+                    failure,
+                    (this.admission != null) ? this.admission.admitted() : List.of());
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.MessageConflictException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ConflictHandling;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.inbox.InboxRecorder;
@@ -67,8 +68,8 @@ final class OutcomeReporter {
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
     static MessageConflictException refused(ListenerDefinition definition, Candidate candidate, Conflict conflict) {
-        definition.observer().failed(1);
         MessageConflictException failure = definition.conflicts().failed(conflict);
+        definition.observer().failed(candidate.coordinates(), failure);
         keepConflicting(definition, candidate, conflict, failure);
         return failure;
     }
@@ -82,8 +83,9 @@ final class OutcomeReporter {
     }
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
-    static void failed(ListenerDefinition definition, Throwable failure, List<Candidate> called) {
-        definition.observer().failed(1);
+    static void failed(
+            ListenerDefinition definition, RecordCoordinates coordinates, Throwable failure, List<Candidate> called) {
+        definition.observer().failed(coordinates, failure);
         tellInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 

@@ -174,8 +174,8 @@ final class ConsumerMeters implements ConsumerObserver {
     }
 
     @Override
-    public void failed(int messages) {
-        count(Outcome.FAILED, messages);
+    public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+        count(Outcome.FAILED, 1);
     }
 
     @Override

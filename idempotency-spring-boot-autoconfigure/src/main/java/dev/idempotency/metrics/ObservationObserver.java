@@ -108,7 +108,7 @@ public final class ObservationObserver implements IdempotencyObserver {
         }
 
         @Override
-        public void failed(int messages) {
+        public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
             tell(Outcome.FAILED, null, observation -> {});
         }
 

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Several observers as one, none of which can break a message. */
 public final class CompositeConsumerObserver implements ConsumerObserver {
@@ -73,8 +74,8 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
-    public void failed(int messages) {
-        this.observers.tell(observer -> observer.failed(messages));
+    public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+        this.observers.tell(observer -> observer.failed(coordinates, failure));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.idempotency.observe;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Observes the messages of one consumer. Outcomes are reported after the transaction has ended; an exception of an observer
@@ -45,8 +46,12 @@ public interface ConsumerObserver {
      */
     default void positionReset(RecordCoordinates first) {}
 
-    /** Messages were rolled back; they are redelivered or go to the recoverer. */
-    default void failed(int messages) {}
+    /**
+     * A message was rolled back; it is redelivered or goes to the recoverer.
+     *
+     * @param failure why, or {@code null} for a claim from code whose transaction ended elsewhere
+     */
+    default void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {}
 
     /** A transaction in which the listener ran has taken this long, from its claim to its commit. */
     default void committed(long nanos) {}

@@ -2,13 +2,11 @@ package dev.idempotency.operation;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.UnprotectedClaimException;
-import dev.idempotency.database.BoundTransaction;
+import dev.idempotency.database.DataSourceTransactions;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.ManagedDataSource;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -46,16 +44,16 @@ final class OperationTransactions {
                 BeanFactoryUtils.beansOfTypeIncludingAncestors(beanFactory, PlatformTransactionManager.class));
         beans.values().removeIf(KafkaAwareTransactionManager.class::isInstance);
         List<PlatformTransactionManager> fitting = beans.values().stream()
-                .filter(bean -> this.database != null && ManagedDataSource.of(bean) == this.database.dataSource())
+                .filter(bean -> this.database != null
+                        && DataSourceTransactions.dataSourceOf(bean) == this.database.dataSource())
                 .toList();
+        if (fitting.size() == 1) {
+            return fitting.get(0);
+        }
         PlatformTransactionManager primary =
                 beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
-        if (fitting.size() != 1 && primary != null && beans.containsValue(primary)) {
-            return primary;
-        }
-        Collection<PlatformTransactionManager> candidates = (fitting.size() == 1) ? fitting : beans.values();
-        if (candidates.size() == 1) {
-            return candidates.iterator().next();
+        if (beans.size() == 1 || (primary != null && beans.containsValue(primary))) {
+            return (beans.size() == 1) ? beans.values().iterator().next() : primary;
         }
         throw new UnprotectedClaimException(
                 (beans.isEmpty()
@@ -73,28 +71,17 @@ final class OperationTransactions {
 
     /** Whether one is open that an execution joins. */
     boolean isOpen() {
-        return !hasEnded()
-                && ((this.database != null)
-                        ? this.database.isInTransaction()
-                        : TransactionSynchronizationManager.isActualTransactionActive());
-    }
-
-    /** Whether the one that seems to be open has ended: a {@code @TransactionalEventListener} still finds its connection. */
-    private boolean hasEnded() {
-        return !TransactionSynchronizationManager.isSynchronizationActive()
-                && (TransactionSynchronizationManager.isActualTransactionActive()
-                        || (this.database != null
-                                && TransactionSynchronizationManager.hasResource(this.database.dataSource())));
+        return (this.database != null)
+                ? this.database.isInTransaction()
+                : TransactionSynchronizationManager.isActualTransactionActive();
     }
 
     /** Does the work for an id in the open transaction, or in a new one; throws what the work throws. */
     <T extends @Nullable Object> T execute(MessageId id, Function<ClaimedTransaction, T> work) {
-        if (hasEnded()) {
-            return execute(TransactionDefinition.PROPAGATION_REQUIRES_NEW, work);
-        }
-        if (this.database != null && this.database.isInTransaction()) {
+        if (this.database != null && isOpen()) {
             return join(work);
         }
+        requireNotEnded();
         requireNoOther(id);
         return execute(TransactionDefinition.PROPAGATION_REQUIRED, work);
     }
@@ -102,7 +89,21 @@ final class OperationTransactions {
     /** Does something in the open transaction: if it fails, that cannot be committed any more. */
     <T extends @Nullable Object> T join(Function<ClaimedTransaction, T> work) {
         requireManager();
-        requireOpen();
+        requireNotEnded();
+        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+            throw new UnprotectedClaimException(
+                    "There is no transaction open that the claim would be part of. Call it in a @Transactional method or a"
+                            + " TransactionTemplate, or use execute(…), which opens one.",
+                    null);
+        }
+        if (!isOpen()) {
+            throw otherDataSource(null);
+        }
+        if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+            throw new UnprotectedClaimException(
+                    "The open transaction is read-only: claim and work could not be committed in it. Remove readOnly = true.",
+                    null);
+        }
         return execute(TransactionDefinition.PROPAGATION_MANDATORY, work);
     }
 
@@ -113,7 +114,7 @@ final class OperationTransactions {
         try {
             return transaction.execute(() -> {
                 begun[0] = true;
-                if (this.database != null && !this.database.isInTransaction()) {
+                if (!isOpen()) {
                     throw otherDataSource(null);
                 }
                 return work.apply(transaction);
@@ -135,6 +136,21 @@ final class OperationTransactions {
         throw (T) thrown;
     }
 
+    /** A {@code @TransactionalEventListener} still finds the connection of the transaction that has ended. */
+    private void requireNotEnded() {
+        boolean ended = !TransactionSynchronizationManager.isSynchronizationActive()
+                && (TransactionSynchronizationManager.isActualTransactionActive()
+                        || (this.database != null
+                                && TransactionSynchronizationManager.hasResource(this.database.dataSource())));
+        if (ended) {
+            throw new UnprotectedClaimException(
+                    "The transaction that the claim would be part of has ended: this is called after its commit or rollback,"
+                            + " such as by a @TransactionalEventListener. Call it in a method with"
+                            + " @Transactional(propagation = REQUIRES_NEW).",
+                    null);
+        }
+    }
+
     /**
      * Fails if a transaction of another {@code DataSource} is open, and none of the store's: the claim would be committed by
      * itself, whatever becomes of that one and of the work in it.
@@ -145,7 +161,7 @@ final class OperationTransactions {
         }
         DataSource own = this.database.dataSource();
         for (Object key : TransactionSynchronizationManager.getResourceMap().keySet()) {
-            if (key instanceof DataSource other && other != own && new BoundTransaction(other).isOpen()) {
+            if (key instanceof DataSource other && other != own && new DataSourceTransactions(other).isOpen()) {
                 throw new UnprotectedClaimException(
                         ("%s cannot be claimed: a transaction of another DataSource (%s) is open, and none of the store's (%s)."
                                         + " The claim would be committed though that transaction were rolled back. Call"
@@ -154,32 +170,6 @@ final class OperationTransactions {
                                 .formatted(id, other, own),
                         null);
             }
-        }
-    }
-
-    /** Fails unless a claim would be part of a transaction that is committed with it. */
-    private void requireOpen() {
-        if (hasEnded()) {
-            throw new UnprotectedClaimException(
-                    "The transaction that the claim would be part of has ended: this is called after its commit or rollback,"
-                            + " such as by a @TransactionalEventListener. Use execute(…), which opens another one, or call it"
-                            + " in a method of another bean with REQUIRES_NEW.",
-                    null);
-        }
-        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-            throw new UnprotectedClaimException(
-                    "There is no transaction open that the claim would be part of. Call it in a @Transactional method or a"
-                            + " TransactionTemplate, or use execute(…), which opens one.",
-                    null);
-        }
-        if (this.database != null && !this.database.isInTransaction()) {
-            throw otherDataSource(null);
-        }
-        if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-            throw new UnprotectedClaimException(
-                    "The transaction that is open is read-only: claim and work could not be committed in it. Remove readOnly"
-                            + " = true.",
-                    null);
         }
     }
 

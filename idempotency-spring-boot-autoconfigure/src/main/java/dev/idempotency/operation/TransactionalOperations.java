@@ -324,8 +324,8 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                 }
                 this.claimed.forEach(id -> this.observer.processed(id, NOWHERE));
                 this.duplicates.forEach(this.observer::duplicate);
-            } else if (!this.claimed.isEmpty()) {
-                this.observer.failed(this.claimed.size());
+            } else {
+                this.claimed.forEach(id -> this.observer.failed(NOWHERE, null));
             }
         }
     }

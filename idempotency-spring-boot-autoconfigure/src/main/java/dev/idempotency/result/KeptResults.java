@@ -6,25 +6,39 @@ import dev.idempotency.ResultForgottenException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The results that are kept: each in the transaction of its work, and of one type, by name.
+ * The results that are kept: each in the transaction of its work, with the name of its type, and with the time of its claim.
+ * One that an earlier claim of the same id left has another time, and is not returned.
  *
- * <p>A result is read back as soon as it has been written. So one that could not be given again fails the work, while that
+ * <p>A result is read back as soon as it has been written. So one that could not be read again fails the work, while that
  * can still be undone, and the first caller gets what all others get.
  */
 public final class KeptResults {
 
-    private static final int MAX_TYPE_LENGTH = 1000;
+    /** By the claim, so that one without a result is found as well. */
+    private static final String FIND = """
+            select kept.result_type, kept.result
+            from %s as claim
+            %s join %s as kept on kept.consumer_id = claim.consumer_id and kept.message_id = claim.message_id
+                and kept.processed_at = claim.processed_at
+            where claim.consumer_id = ? and claim.message_id = ?
+            """;
 
-    private final ResultTable table;
+    private final JdbcTemplate jdbc;
+    private final String write;
+    private final String find;
+    private final String findLatest;
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
+
+    private record Row(@Nullable String type, String text) {}
 
     /**
      * Results in a database.
@@ -33,7 +47,12 @@ public final class KeptResults {
      * @param maxSize how large the text of one may be
      */
     public KeptResults(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
-        this.table = new ResultTable(database);
+        String table = database.resultTable();
+        String processed = database.processedTable();
+        this.jdbc = database.jdbc();
+        this.write = database.dialect().resultReplacementIn(table, processed);
+        this.find = FIND.formatted(processed, "left", table);
+        this.findLatest = FIND.formatted(processed, "inner", table) + "for update";
         this.converter = converter;
         this.maxLength = maxSize.toBytes();
     }
@@ -55,7 +74,7 @@ public final class KeptResults {
      * @throws ResultException if it cannot be kept
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
-        String name = nameOf(type);
+        String name = type.getTypeName();
         String text;
         Object again;
         try {
@@ -77,11 +96,9 @@ public final class KeptResults {
                             .formatted(id, name, text.length(), this.maxLength),
                     null);
         }
-        try {
-            this.table.write(id, new ResultTable.Row(name, text));
-        } catch (DataAccessException ex) {
-            throw StoreExceptionTranslator.translate("keep the result of " + id, ex);
-        }
+        StoreExceptionTranslator.attempt(
+                () -> "keep the result of " + id,
+                () -> this.jdbc.update(this.write, name, text, id.consumer(), id.value()));
         return again;
     }
 
@@ -92,50 +109,44 @@ public final class KeptResults {
      * @throws ResultException if it cannot be read as this type
      */
     public @Nullable Object get(MessageId id, Type type) {
-        ResultTable.Row row;
-        try {
-            row = this.table.find(id);
-        } catch (DataAccessException ex) {
-            throw StoreExceptionTranslator.translate("look up the result of " + id, ex);
-        }
-        if (row == null) {
+        Row row = StoreExceptionTranslator.attempt(() -> "look up the result of " + id, () -> find(id));
+        String done = "The work for %s has been done before, and is not done again; but its result ".formatted(id);
+        if (row == null || row.type() == null) {
             throw new ResultForgottenException(
-                    ("The work for %s has been done before, and is not done again; but its result is not kept: none was"
-                                    + " asked for then, or it has been forgotten since, or this transaction is still at"
-                                    + " work for it. Keep results for longer, with"
-                                    + " IdempotentConsumer.resultRetention(…) or idempotency.results.retention.")
-                            .formatted(id),
+                    done
+                            + "is not kept: none was asked for then, or it has been forgotten since, or this transaction is still"
+                            + " at work for it. Keep results for longer, with IdempotentConsumer.resultRetention(…) or"
+                            + " idempotency.results.retention.",
                     null);
         }
         if (!row.type().equals(type.getTypeName())) {
             throw new ResultException(
-                    ("The work for %s has been done before, and is not done again; but its result is a %s, and a %s is"
-                                    + " asked for. Ask for the type that was kept; if its class has been renamed, change"
-                                    + " result_type of the row in idempotency_result.")
-                            .formatted(id, row.type(), type.getTypeName()),
+                    done
+                            + "is a %s, and a %s is asked for. Ask for the type that was kept; if its class has been renamed, change result_type of the row in idempotency_result."
+                                    .formatted(row.type(), type.getTypeName()),
                     null);
         }
         try {
             return converter().read(row.text(), type);
         } catch (RuntimeException | StackOverflowError ex) {
             throw new ResultException(
-                    ("The work for %s has been done before, and is not done again; but its result can no longer be read as"
-                                    + " a %s: %s. Let that class read what it wrote before, or delete the row in"
-                                    + " idempotency_result.")
-                            .formatted(id, row.type(), ex.getMessage()),
+                    done
+                            + "can no longer be read as a %s: %s. Let that class read what it wrote before, or delete the row in idempotency_result."
+                                    .formatted(row.type(), ex.getMessage()),
                     ex);
         }
     }
 
-    private static String nameOf(Type type) {
-        String name = type.getTypeName();
-        if (name.length() > MAX_TYPE_LENGTH) {
-            throw new ResultException(
-                    "A result of a type with so long a name cannot be kept, so that the work was undone: %s… Give it a class of its own."
-                            .formatted(name.substring(0, MAX_TYPE_LENGTH)),
-                    null);
-        }
-        return name;
+    /** A transaction that has read before may not see a claim that was committed since: it then reads the latest rows. */
+    private @Nullable Row find(MessageId id) {
+        List<Row> seen = query(this.find, id);
+        List<Row> latest = seen.isEmpty() ? query(this.findLatest, id) : seen;
+        return latest.isEmpty() ? null : latest.get(0);
+    }
+
+    private List<Row> query(String sql, MessageId id) {
+        return this.jdbc.query(
+                sql, (row, number) -> new Row(row.getString(1), row.getString(2)), id.consumer(), id.value());
     }
 
     private ResultConverter converter() {

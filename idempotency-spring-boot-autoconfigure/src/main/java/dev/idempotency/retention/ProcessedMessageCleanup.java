@@ -72,7 +72,7 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     }
 
     /** Removes rows from a time on, which is where the last batch ended. */
-    private static final class Drain implements Backlog {
+    static final class Drain implements Backlog {
 
         private final BiFunction<Instant, Integer, Purged> purge;
         private Instant from = ProcessedMessagePurge.BEGINNING;

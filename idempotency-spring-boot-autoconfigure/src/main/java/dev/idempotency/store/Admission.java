@@ -5,10 +5,8 @@ import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,21 +23,6 @@ public record Admission(
     /** An answer without stale messages and conflicts. */
     public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
         this(admitted, duplicates, List.of(), Map.of());
-    }
-
-    /** The answers to several claims of one transaction, as one. */
-    public static Admission ofAll(List<Admission> answers) {
-        Map<Candidate, Conflict> conflicts = new LinkedHashMap<>();
-        answers.forEach(answer -> conflicts.putAll(answer.conflicts));
-        return new Admission(
-                all(answers, Admission::admitted),
-                all(answers, Admission::duplicates),
-                all(answers, Admission::stale),
-                conflicts);
-    }
-
-    private static <T> List<T> all(List<Admission> answers, Function<Admission, List<T>> part) {
-        return answers.stream().flatMap(answer -> part.apply(answer).stream()).toList();
     }
 
     public boolean isEmpty() {

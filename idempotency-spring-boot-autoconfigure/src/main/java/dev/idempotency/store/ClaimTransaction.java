@@ -6,11 +6,11 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.ClaimStatement;
+import dev.idempotency.database.Dialect.TransactionCheck;
 import dev.idempotency.database.IdempotencyDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
-import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -24,16 +24,8 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/**
- * The current transaction, as claims need it: they are refused without one, wait in it for no longer than they may, and
- * can ask whether it still stands.
- */
+/** The current transaction, as claims need it: they are refused without one, and limited in how long they wait. */
 final class ClaimTransaction {
-
-    private static final int CLOCK_TOLERANCE_MILLIS = 100;
-
-    /** Classes of SQL states: as the standard has it, of MariaDB and MySQL, and of a transaction that was aborted. */
-    private static final Set<String> UNKNOWN_SAVEPOINT = Set.of("3B", "42", "25");
 
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
@@ -44,7 +36,21 @@ final class ClaimTransaction {
         this.database = database;
         this.claimTimeout = claimTimeout;
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
-        this.lookUps = database.jdbc((int) Math.min(claimSeconds(), Integer.MAX_VALUE));
+        this.lookUps = database.jdbc(claimSeconds());
+    }
+
+    /** A statement that may take so many seconds. */
+    @FunctionalInterface
+    interface LimitedStatement<T> {
+
+        T execute(Connection connection, int timeoutSeconds) throws SQLException;
+    }
+
+    /** A question to the connection. */
+    @FunctionalInterface
+    interface Look<T extends @Nullable Object> {
+
+        T at(Connection connection) throws SQLException;
     }
 
     /** The ids of those claims that the statement says were free. */
@@ -62,31 +68,41 @@ final class ClaimTransaction {
      */
     <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
-        int limit = timeoutSeconds(holder);
+        int limit = holder.hasTimeout()
+                ? Math.min(claimSeconds(), Math.max(1, holder.getTimeToLiveInSeconds()))
+                : claimSeconds();
         long start = System.nanoTime();
         try {
             requireTransaction(holder.getConnection());
             return statement.execute(holder.getConnection(), limit);
         } catch (SQLException ex) {
-            throw (ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex))
-                    ? timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start))
-                    : translate(ex, "claim a message");
+            if (!(ex instanceof SQLTimeoutException) && !this.database.dialect().isTimeout(ex)) {
+                throw translate(ex, "claim a message");
+            }
+            throw new ClaimTimeoutException(
+                    ("The claim of %s waited %d ms for another transaction that holds it, or its table. Nothing was written;"
+                                    + " the message can be retried. If listeners take that long, raise what ended the wait:"
+                                    + " idempotency.claim.timeout (%s), @Transactional(timeout = …), or the database's lock"
+                                    + " and statement timeouts.")
+                            .formatted(
+                                    claimed.get(),
+                                    Duration.ofNanos(System.nanoTime() - start).toMillis(),
+                                    this.claimTimeout),
+                    ex);
         }
     }
 
-    /** Returns a template for queries in it that may take as long as a claim. */
+    /** Returns a template for queries that may take as long as a claim. */
     JdbcTemplate lookUps() {
-        require();
         return this.lookUps;
     }
 
     /** Sees that there is one, where nothing is claimed in it. */
     void require() {
-        try {
-            requireTransaction(holder().getConnection());
-        } catch (SQLException ex) {
-            throw translate(ex, "look at the listener's transaction");
-        }
+        ask(connection -> {
+            requireTransaction(connection);
+            return true;
+        });
     }
 
     private static void requireTransaction(Connection connection) throws SQLException {
@@ -95,69 +111,23 @@ final class ClaimTransaction {
         }
     }
 
-    /** A statement that may take so many seconds. */
-    @FunctionalInterface
-    interface LimitedStatement<T> {
-
-        T execute(Connection connection, int timeoutSeconds) throws SQLException;
-    }
-
     /** Claims as an exception names them, by the first one. */
     static String describe(MessageId first, RecordCoordinates coordinates, int count) {
         return "message %s (%s)%s".formatted(first, coordinates, (count > 1) ? " and " + (count - 1) + " more" : "");
     }
 
-    /** Whether claims are still part of it, or {@code null} if only the database knows. */
-    @Nullable
-    Boolean isIntact() {
-        try {
-            return this.database.dialect().isTransactionIntact(holder().getConnection());
-        } catch (SQLException ex) {
-            throw translate(ex, "look whether a message is still claimed");
-        }
-    }
-
-    /** Whether the database has given it up after an error, or {@code null} if only the database knows. */
-    @Nullable
-    Boolean isAborted() {
-        try {
-            return this.database.dialect().isTransactionAborted(holder().getConnection());
-        } catch (SQLException ex) {
-            throw translate(ex, "look whether a transaction can still be committed");
-        }
-    }
-
     /** Watches it from now on. Asked once, before the commit: whether it still is the same transaction. */
     BooleanSupplier watch() {
-        Boolean open = isIntact();
-        if (open != null) {
-            // Nothing may have been done in it yet.
-            return () -> open ? Boolean.TRUE.equals(isIntact()) : Boolean.FALSE.equals(isAborted());
-        }
-        String query = this.database.dialect().transactionIdQuery();
-        if (query != null) {
-            String id = this.database.jdbc().queryForObject(query, String.class);
-            return () -> id == null || id.equals(this.database.jdbc().queryForObject(query, String.class));
-        }
-        try {
-            Savepoint savepoint = holder().getConnection().setSavepoint();
-            return () -> release(savepoint);
-        } catch (SQLException ex) {
-            throw translate(ex, "set a savepoint");
-        }
+        TransactionCheck check = ask(this.database.dialect()::watch);
+        return () -> ask(check::isIntact);
     }
 
-    /** A savepoint ends with its transaction. */
-    private boolean release(Savepoint savepoint) {
+    /** Asks its connection something. */
+    <T extends @Nullable Object> T ask(Look<T> look) {
         try {
-            holder().getConnection().releaseSavepoint(savepoint);
-            return true;
+            return look.at(holder().getConnection());
         } catch (SQLException ex) {
-            String state = String.valueOf(ex.getSQLState());
-            if (UNKNOWN_SAVEPOINT.stream().anyMatch(state::startsWith)) {
-                return false;
-            }
-            throw translate(ex, "release a savepoint");
+            throw translate(ex, "look at the listener's transaction");
         }
     }
 
@@ -176,36 +146,9 @@ final class ClaimTransaction {
                 + " @IdempotentListener(transactionManager = …).");
     }
 
-    /** Returns whole seconds, as JDBC needs, and at most the time that the transaction has left. */
-    private int timeoutSeconds(ConnectionHolder holder) {
-        long seconds = claimSeconds();
-        if (holder.hasTimeout()) {
-            seconds = Math.min(seconds, Math.max(1, holder.getTimeToLiveInSeconds()));
-        }
-        return (int) Math.min(seconds, Integer.MAX_VALUE);
-    }
-
-    private long claimSeconds() {
-        return Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
-    }
-
-    private ClaimTimeoutException timeout(SQLException ex, String claimed, int limit, Duration waited) {
-        return new ClaimTimeoutException(
-                ("The claim of %s waited %d ms for another transaction that holds it, or its table. Nothing"
-                                + " was written; the message can be retried. %s")
-                        .formatted(claimed, waited.toMillis(), whoseLimit(limit, waited)),
-                ex);
-    }
-
-    private String whoseLimit(int limit, Duration waited) {
-        if (waited.plusMillis(CLOCK_TOLERANCE_MILLIS).toSeconds() < limit) {
-            return "It was ended before idempotency.claim.timeout (%s), by a limit of the database's own or on request: see to its"
-                            .formatted(this.claimTimeout)
-                    + " lock and statement timeouts if listeners take that long.";
-        }
-        return (limit < claimSeconds())
-                ? "Its transaction has no more time than that: raise @Transactional(timeout = …) if listeners take that long."
-                : "Raise idempotency.claim.timeout (%s) if listeners take that long.".formatted(this.claimTimeout);
+    /** Returns whole seconds, as JDBC needs. */
+    private int claimSeconds() {
+        return (int) Math.min(Math.max(1, this.claimTimeout.plusMillis(999).toSeconds()), Integer.MAX_VALUE);
     }
 
     private DataAccessException translate(SQLException ex, String task) {

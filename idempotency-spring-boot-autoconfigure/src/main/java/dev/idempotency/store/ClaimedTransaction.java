@@ -85,14 +85,14 @@ public final class ClaimedTransaction implements TransactionSynchronization {
         return result;
     }
 
-    /** Where there is no connection for it, that is not the message's fault; a transaction that cannot be is. */
+    /** A missing connection is the store's failure; a transaction that is not supported is not. */
     private TransactionStatus begin() {
         try {
             return this.transactionManager.getTransaction(this.attribute);
-        } catch (NestedTransactionNotSupportedException ex) {
-            throw ex;
         } catch (CannotCreateTransactionException ex) {
-            throw StoreExceptionTranslator.translate("begin a transaction", ex);
+            throw (ex instanceof NestedTransactionNotSupportedException)
+                    ? ex
+                    : StoreExceptionTranslator.translate("begin a transaction", ex);
         }
     }
 
@@ -161,7 +161,8 @@ public final class ClaimedTransaction implements TransactionSynchronization {
         if (this.held == null && !(joined && isWatchedByAnother())) {
             this.claimedId = id;
             this.claimed = messages;
-            this.held = this.store.watchTransaction();
+            this.held = StoreExceptionTranslator.attempt(
+                    () -> "watch the listener's transaction", this.store::watchTransaction);
         }
     }
 
@@ -213,7 +214,10 @@ public final class ClaimedTransaction implements TransactionSynchronization {
     public void requireHeld() {
         BooleanSupplier asked = this.held;
         this.held = null;
-        if (asked != null && !asked.getAsBoolean() && !isCommittedEarly()) {
+        if (asked != null
+                && !StoreExceptionTranslator.attempt(
+                        () -> "ask whether the listener's transaction still stands", asked::getAsBoolean)
+                && !isCommittedEarly()) {
             throw new TransactionLostException(
                     ("The database has ended the transaction of %s, as a statement failed in it and the error was caught."
                                     + " Let the error reach the caller, or keep the statement in a transaction of its own"

@@ -5,16 +5,13 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.PositionStatement;
-import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of positions: a row for each partition of a consumer, which is moved in the listener's transaction. */
 public final class JdbcPositionStore {
@@ -34,22 +31,18 @@ public final class JdbcPositionStore {
     private static final String RESET = """
             update %s
             set topic_id = ?, previous_offset = ?, next_offset = ?, processed_at = %s
-            where\s""" + THIS + """
-             and topic_id = ? and next_offset = ?
-            """;
+            where\s""" + THIS;
 
     private static final String DELETE = "delete from %s where " + THIS;
 
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final PositionStatement statement;
-    private final String table;
     private final String all;
     private final String one;
     private final String passed;
     private final String reset;
     private final String delete;
-    private final String now;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcPositionStore(IdempotencyDatabase database, Duration claimTimeout) {
@@ -57,14 +50,13 @@ public final class JdbcPositionStore {
         String processedAt = dialect.secondsOf("processed_at");
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.table = database.positionTable();
-        this.statement = dialect.positionsIn(this.table);
-        this.all = ALL.formatted(processedAt, this.table);
-        this.one = ONE.formatted(processedAt, this.table);
-        this.passed = PASSED.formatted(this.table);
-        this.reset = RESET.formatted(this.table, dialect.now());
-        this.delete = DELETE.formatted(this.table);
-        this.now = "select " + dialect.secondsOf(dialect.now());
+        String table = database.positionTable();
+        this.statement = dialect.positionsIn(table);
+        this.all = ALL.formatted(processedAt, table);
+        this.one = ONE.formatted(processedAt, table);
+        this.passed = PASSED.formatted(table);
+        this.reset = RESET.formatted(table, dialect.now());
+        this.delete = DELETE.formatted(table);
     }
 
     /** Moves positions in the current transaction; see {@link PositionStatement#execute}. */
@@ -107,19 +99,18 @@ public final class JdbcPositionStore {
         return found.isEmpty() ? null : found.get(0);
     }
 
-    /** Moves a position to the end of a claim, wherever it stood, unless it has been moved since it was read. */
-    boolean reset(PositionClaim claim, PartitionPosition read) {
-        return this.database.inTransaction(template -> template.update(
+    /** Moves a position that is locked to the end of a claim, wherever it stood. */
+    void reset(PositionClaim claim) {
+        this.transaction
+                .lookUps()
+                .update(
                         this.reset,
                         claim.topicId(),
                         claim.from(),
                         claim.to(),
                         claim.consumer(),
                         claim.topic(),
-                        claim.partition(),
-                        read.topicId(),
-                        read.nextOffset())
-                == 1);
+                        claim.partition());
     }
 
     /** Up to where a consumer has processed its partitions. */
@@ -134,33 +125,6 @@ public final class JdbcPositionStore {
      */
     public boolean forget(String consumer, String topic, int partition) {
         return this.database.inTransaction(template -> template.update(this.delete, consumer, topic, partition) > 0);
-    }
-
-    /** The consumers that have positions, whether or not they are in this application. */
-    public List<String> consumers() {
-        return this.database.inTransaction(template -> this.database.consumersIn(this.table, template));
-    }
-
-    /**
-     * Deletes positions of a consumer that has moved none of them for so long, or nothing if it has.
-     *
-     * @param limit how many at most
-     * @return how many
-     */
-    public int purgeAbandoned(String consumer, Duration idle, int limit) {
-        JdbcTemplate lookUps = this.database.lookUps();
-        return this.database.newTransaction().execute(status -> {
-            List<PartitionPosition> positions =
-                    lookUps.query(this.all + " for update", JdbcPositionStore::position, consumer);
-            BigDecimal now = Objects.requireNonNull(lookUps.queryForObject(this.now, BigDecimal.class));
-            Instant before = EpochSeconds.toInstant(now).minus(idle);
-            boolean abandoned = positions.stream()
-                    .allMatch(position -> position.processedAt().isBefore(before));
-            return positions.stream()
-                    .limit(abandoned ? limit : 0)
-                    .mapToInt(position -> lookUps.update(this.delete, consumer, position.topic(), position.partition()))
-                    .sum();
-        });
     }
 
     private static PartitionPosition position(ResultSet row, int number) throws SQLException {

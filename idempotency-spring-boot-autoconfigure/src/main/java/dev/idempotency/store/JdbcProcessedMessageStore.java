@@ -100,7 +100,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     @Override
     public Set<MessageId> claim(List<Claim> claims) {
-        return this.transaction.claim(this.claim, sort(claims));
+        return this.transaction.claim(
+                this.claim, (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims);
     }
 
     /** Where the database allows that, looks first, which neither locks nor writes. */
@@ -116,10 +117,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                 .toList();
         Set<MessageId> claimed = free.isEmpty() ? Set.of() : claim(free);
         return new ClaimAnswer(claimed, originals).complete(claims, this::findOriginals);
-    }
-
-    private static List<Claim> sort(List<Claim> claims) {
-        return (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims;
     }
 
     @Override
@@ -141,20 +138,14 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Map<MessageId, ProcessedMessage> originals = this.table.findCurrent(ids);
         for (MessageId id : ids) {
             if (!originals.containsKey(id)) {
-                throw refusedByNone(id);
+                throw new StoreFailedException(
+                        ("Insert of %s reported a duplicate, but %s has no such row: it was deleted concurrently, or a"
+                                        + " trigger, partition or extra index rejects inserts. The message comes again.")
+                                .formatted(id, this.database.processedTable()),
+                        null);
             }
         }
         return originals;
-    }
-
-    private StoreFailedException refusedByNone(MessageId id) {
-        return new StoreFailedException(
-                ("The claim of %s was refused, but the table %s has no such row: it was forgotten in this moment, or the table"
-                                + " does not take it. The message comes again. If that does not end, see what has been"
-                                + " added to the table: a trigger, partitions without one for this consumer, another unique"
-                                + " index, a check.")
-                        .formatted(id, this.database.processedTable()),
-                null);
     }
 
     private static ProcessedMessage read(MessageId id, ResultSet row, int first) throws SQLException {

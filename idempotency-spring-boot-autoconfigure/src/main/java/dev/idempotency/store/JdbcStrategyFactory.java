@@ -23,7 +23,6 @@ public final class JdbcStrategyFactory {
         this.versions = new JdbcVersionStore(database, claimTimeout);
     }
 
-    /** Up to where partitions have been processed. */
     public JdbcPositionStore positions() {
         return this.positions;
     }
@@ -55,12 +54,10 @@ public final class JdbcStrategyFactory {
                 consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
     }
 
-    /** The newest versions of entities. */
     public JdbcVersionStore versions() {
         return this.versions;
     }
 
-    /** Recognises messages by the versions of entities. */
     public AdmissionStrategy byVersion() {
         return new VersionStrategy(this.versions);
     }

@@ -6,10 +6,8 @@ import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.database.VersionStatement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,9 +20,6 @@ public final class JdbcVersionStore {
 
     private static final Comparator<VersionClaim> BY_ENTITY =
             Comparator.comparing(claim -> claim.entity().value());
-
-    /** How often a version may be changed by others between two looks at it. */
-    private static final int ROUNDS = 5;
 
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
@@ -65,48 +60,31 @@ public final class JdbcVersionStore {
      * @param claims claims of one consumer, with distinct entities
      */
     Answer move(List<VersionClaim> claims) {
-        Map<MessageId, Optional<StoredVersion>> moved = new HashMap<>();
-        Map<MessageId, StoredVersion> held = new HashMap<>();
-        List<VersionClaim> open =
-                (claims.size() > 1) ? claims.stream().sorted(BY_ENTITY).toList() : claims;
-        for (int round = 0; round < ROUNDS; round++) {
-            moved.putAll(execute(open));
-            open = open.stream()
-                    .filter(claim -> !moved.containsKey(claim.entity()))
-                    .toList();
-            open = open.isEmpty() ? open : refuse(open, held);
-            if (open.isEmpty()) {
-                return new Answer(moved, held);
-            }
-        }
-        throw new PessimisticLockingFailureException(
-                "The version of " + open.get(0).entity()
-                        + " changes faster than it can be compared, or the transaction does not see what others have committed");
-    }
-
-    private Map<MessageId, Optional<StoredVersion>> execute(List<VersionClaim> claims) {
         VersionStatement moves =
                 Objects.requireNonNull(this.statement, "The dialect does not know how to compare versions");
-        VersionClaim first = claims.get(0);
-        return this.transaction.execute(
-                (connection, timeoutSeconds) -> moves.execute(connection, claims, timeoutSeconds),
-                () -> ClaimTransaction.describe(first.entity(), first.coordinates(), claims.size()));
+        List<VersionClaim> sorted =
+                (claims.size() > 1) ? claims.stream().sorted(BY_ENTITY).toList() : claims;
+        VersionClaim first = sorted.get(0);
+        Map<MessageId, Optional<StoredVersion>> moved = this.transaction.execute(
+                (connection, timeoutSeconds) -> moves.execute(connection, sorted, timeoutSeconds),
+                () -> ClaimTransaction.describe(first.entity(), first.coordinates(), sorted.size()));
+        List<VersionClaim> refused = sorted.stream()
+                .filter(claim -> !moved.containsKey(claim.entity()))
+                .toList();
+        return new Answer(moved, refused.isEmpty() ? Map.of() : findHeld(refused));
     }
 
-    /** Finds out why claims were refused; returns those whose row is gone by now, or was not there to be seen. */
-    private List<VersionClaim> refuse(List<VersionClaim> refused, Map<MessageId, StoredVersion> held) {
-        Map<MessageId, StoredVersion> found = this.table.findCurrent(
+    private Map<MessageId, StoredVersion> findHeld(List<VersionClaim> refused) {
+        Map<MessageId, StoredVersion> held = this.table.findCurrent(
                 refused.stream().map(VersionClaim::entity).toList());
-        List<VersionClaim> open = new ArrayList<>();
         for (VersionClaim claim : refused) {
-            StoredVersion stored = found.get(claim.entity());
+            StoredVersion stored = held.get(claim.entity());
             if (stored == null || stored.isOlderThan(claim.version())) {
-                open.add(claim);
-            } else {
-                held.put(claim.entity(), stored);
+                throw new PessimisticLockingFailureException("The version of " + claim.entity()
+                        + " was changed concurrently, or the transaction does not see what others have committed");
             }
         }
-        return open;
+        return held;
     }
 
     /** Returns the version of a claim's entity, without a lock, if it is beyond doubt that the claim would be refused. */
@@ -128,9 +106,7 @@ public final class JdbcVersionStore {
 
     /** Returns whether any entity of a consumer is known. */
     public boolean hasProcessed(String consumer) {
-        return StoreExceptionTranslator.attempt(
-                () -> "ask whether consumer '" + consumer + "' has processed any message",
-                () -> this.table.hasAny(consumer));
+        return this.table.hasAny(consumer);
     }
 
     /**

@@ -43,7 +43,10 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                 claims.add(new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest()));
             }
         }
-        ClaimAnswer answer = claims.isEmpty() ? new ClaimAnswer(Set.of()) : claim(claims);
+        ClaimAnswer answer = claims.isEmpty()
+                ? new ClaimAnswer(Set.of())
+                : StoreExceptionTranslator.attempt(
+                        () -> "claim " + claims.get(0).coordinates(), () -> claim(claims));
         if (answer.claimed().size() == candidates.size()) {
             return new Admission(candidates, List.of());
         }
@@ -72,7 +75,8 @@ public final class MessageIdStrategy implements AdmissionStrategy {
         if (candidate.id() == null) {
             return null;
         }
-        Map<MessageId, ProcessedMessage> originals = this.store.find(List.of(candidate.id()));
+        Map<MessageId, ProcessedMessage> originals = StoreExceptionTranslator.attempt(
+                () -> "look up messages that were processed before", () -> this.store.find(List.of(candidate.id())));
         if (originals.isEmpty()) {
             return null;
         }

@@ -10,6 +10,7 @@ import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -21,8 +22,6 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Recognises messages by the offsets of their records: what stands before the position of its partition has been processed.
@@ -40,6 +39,8 @@ final class OffsetStrategy implements AdmissionStrategy {
 
     private static final Comparator<TopicPartition> BY_NAME =
             Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
+
+    private static final Comparator<RecordCoordinates> BY_OFFSET = Comparator.comparing(RecordCoordinates::offset);
 
     private final String consumer;
     private final JdbcPositionStore positions;
@@ -65,10 +66,9 @@ final class OffsetStrategy implements AdmissionStrategy {
         List<Duplicate> duplicates = new ArrayList<>();
         for (Candidate candidate : candidates) {
             RecordCoordinates coordinates = candidate.coordinates();
-            TopicPartition partition = partition(candidate);
-            if (coordinates.offset() >= Objects.requireNonNull(processedBefore.get(partition))) {
+            long before = Objects.requireNonNull(processedBefore.get(partition(candidate)));
+            if (coordinates.offset() >= before) {
                 admitted.add(candidate);
-                processedBefore.put(partition, coordinates.offset() + 1);
             } else {
                 MessageId id = Objects.requireNonNull(candidate.id());
                 duplicates.add(new Duplicate(id, coordinates, DuplicateKind.REDELIVERY, null, null));
@@ -105,33 +105,19 @@ final class OffsetStrategy implements AdmissionStrategy {
 
     /** One for each partition, from its first record to its last. */
     private List<PositionClaim> claims(List<Candidate> candidates) {
-        Map<TopicPartition, List<Candidate>> byPartition = new TreeMap<>(BY_NAME);
+        Map<TopicPartition, List<RecordCoordinates>> byPartition = new TreeMap<>(BY_NAME);
         for (Candidate candidate : candidates) {
-            List<Candidate> before = byPartition.computeIfAbsent(partition(candidate), any -> new ArrayList<>());
-            requireOrder(before, candidate.coordinates());
-            before.add(candidate);
+            byPartition
+                    .computeIfAbsent(partition(candidate), any -> new ArrayList<>())
+                    .add(candidate.coordinates());
         }
         return byPartition.values().stream().map(this::claim).toList();
     }
 
-    /** A position that has moved past a record which is still to come would make a duplicate of it. */
-    private void requireOrder(List<Candidate> before, RecordCoordinates next) {
-        if (!before.isEmpty() && before.get(before.size() - 1).coordinates().offset() >= next.offset()) {
-            throw new StoreFailedException(
-                    ("The records of a partition do not come in the order of their offsets: %s after %s. Consumer '%s' has"
-                                    + " Strategy.OFFSET, which recognises them by that order, and waits. See that no"
-                                    + " BatchInterceptor or consumer of the application's own changes it, or makes several"
-                                    + " records of one, or use"
-                                    + " Strategy.MESSAGE_ID.")
-                            .formatted(next, before.get(before.size() - 1).coordinates(), this.consumer),
-                    null);
-        }
-    }
-
-    private PositionClaim claim(List<Candidate> ofPartition) {
-        Candidate first = ofPartition.get(0);
-        RecordCoordinates from = first.coordinates();
-        long last = ofPartition.get(ofPartition.size() - 1).coordinates().offset();
+    /** An interceptor may have changed their order, or made several of one. */
+    private PositionClaim claim(List<RecordCoordinates> ofPartition) {
+        RecordCoordinates from = Collections.min(ofPartition, BY_OFFSET);
+        long last = Collections.max(ofPartition, BY_OFFSET).offset();
         Uuid topicId = this.topics.topicIdOf(from, last);
         return new PositionClaim(
                 this.consumer, from.topic(), from.partition(), topicId.toString(), from.offset(), last + 1);
@@ -170,40 +156,19 @@ final class OffsetStrategy implements AdmissionStrategy {
     }
 
     private long reset(PositionClaim claim, PartitionPosition position, String why) {
-        if (!this.positions.reset(claim, position)) {
-            throw new StoreFailedException(
-                    "The position of consumer '%s' for %s has been moved in this moment. The message comes again."
-                            .formatted(this.consumer, claim),
-                    null);
-        }
-        afterCommit(() -> {
-            RecordCoordinates first = new RecordCoordinates(claim.topic(), claim.partition(), claim.from());
-            logger.warn(
-                    "Consumer '{}' had processed {}-{} up to offset {}, but {}: the position was reset, and what comes from"
-                            + " {} on is processed",
-                    this.consumer,
-                    claim.topic(),
-                    claim.partition(),
-                    position.nextOffset() - 1,
-                    why,
-                    first);
-            this.observer.positionReset(first);
-        });
+        this.positions.reset(claim);
+        RecordCoordinates first = new RecordCoordinates(claim.topic(), claim.partition(), claim.from());
+        logger.warn(
+                "Consumer '{}' had processed {}-{} up to offset {}, but {}: the position is reset, and records from {} on"
+                        + " are processed",
+                this.consumer,
+                claim.topic(),
+                claim.partition(),
+                position.nextOffset() - 1,
+                why,
+                first);
+        this.observer.positionReset(first);
         return claim.from();
-    }
-
-    private static void afterCommit(Runnable news) {
-        if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-            news.run();
-            return;
-        }
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-            @Override
-            public void afterCommit() {
-                news.run();
-            }
-        });
     }
 
     private static TopicPartition partition(Candidate candidate) {

@@ -38,7 +38,7 @@ public final class StoreExceptionTranslator {
     private StoreExceptionTranslator() {}
 
     /** Does what the library has to do in a listener's transaction; {@code task} is such as "claim a message". */
-    static <T extends @Nullable Object> T attempt(Supplier<String> task, Supplier<T> work) {
+    public static <T extends @Nullable Object> T attempt(Supplier<String> task, Supplier<T> work) {
         try {
             return work.get();
         } catch (RuntimeException ex) {

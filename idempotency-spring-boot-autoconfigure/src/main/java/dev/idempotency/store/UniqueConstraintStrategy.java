@@ -11,11 +11,9 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /**
@@ -54,7 +52,7 @@ record UniqueConstraintStrategy(
 
     @Override
     public boolean mayBeRefused() {
-        return Boolean.TRUE.equals(this.transaction.isAborted());
+        return this.transaction.ask(UniqueConstraint::isAborted);
     }
 
     @Override
@@ -65,7 +63,10 @@ record UniqueConstraintStrategy(
             return null;
         }
         MessageId id = Objects.requireNonNull(refused.id());
-        if (Boolean.FALSE.equals(this.<@Nullable Boolean>ask(jdbc -> this.constraint.isTaken(violation, jdbc)))) {
+        Boolean taken = this.database
+                .newTransaction()
+                .execute(status -> this.constraint.isTaken(violation, this.database.lookUps()));
+        if (Boolean.FALSE.equals(taken)) {
             logger.warn(
                     "Message {} of consumer '{}' violates {}, but no committed row has its key, so it is not a duplicate."
                             + " Does the listener insert the key twice, or was the row deleted concurrently?",
@@ -91,12 +92,7 @@ record UniqueConstraintStrategy(
                 violations.add(error);
             }
         }
-        boolean found = !violations.isEmpty()
-                && violations.stream().allMatch(each -> ask(jdbc -> this.constraint.isViolatedIn(each, jdbc)));
+        boolean found = !violations.isEmpty() && violations.stream().allMatch(this.constraint::isViolatedIn);
         return found ? violations.get(0) : null;
-    }
-
-    private <T extends @Nullable Object> T ask(Function<JdbcTemplate, T> question) {
-        return this.database.newTransaction().execute(status -> question.apply(this.database.lookUps()));
     }
 }

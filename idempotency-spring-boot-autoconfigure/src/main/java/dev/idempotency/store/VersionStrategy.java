@@ -39,14 +39,14 @@ final class VersionStrategy implements AdmissionStrategy {
     @Override
     public Admission admit(List<Candidate> candidates) {
         List<VersionClaim> claims = claimsOf(candidates);
-        JdbcVersionStore.Answer answer = claims.isEmpty()
-                ? new JdbcVersionStore.Answer(Map.of(), Map.of())
-                : StoreExceptionTranslator.attempt(
-                        () -> "compare the version of " + claims.get(0).coordinates(), () -> move(claims));
         Map<MessageId, Newest> newest = new HashMap<>();
-        answer.moved().forEach((entity, before) -> before.map(Newest::of)
-                .ifPresent(previous -> newest.put(entity, previous)));
-        answer.held().forEach((entity, held) -> newest.put(entity, Newest.of(held)));
+        if (!claims.isEmpty()) {
+            JdbcVersionStore.Answer answer = StoreExceptionTranslator.attempt(
+                    () -> "compare the version of " + claims.get(0).coordinates(), () -> move(claims));
+            answer.moved().forEach((entity, before) -> before.map(Newest::of)
+                    .ifPresent(previous -> newest.put(entity, previous)));
+            answer.held().forEach((entity, held) -> newest.put(entity, Newest.of(held)));
+        }
         return judge(candidates, newest);
     }
 
@@ -64,22 +64,17 @@ final class VersionStrategy implements AdmissionStrategy {
 
     /** The newest version of each entity, of several the first. */
     private static List<VersionClaim> claimsOf(List<Candidate> candidates) {
-        Map<MessageId, Candidate> newest = new LinkedHashMap<>();
+        Map<MessageId, VersionClaim> newest = new LinkedHashMap<>();
         for (Candidate candidate : candidates) {
-            if (candidate.version() != null) {
-                newest.merge(candidate.version().entity(), candidate, VersionStrategy::newer);
+            VersionClaim claim = candidate.version();
+            if (claim != null) {
+                newest.merge(
+                        claim.entity(),
+                        claim,
+                        (former, next) -> (compare(candidate, next, former.version()) > 0) ? next : former);
             }
         }
-        return newest.values().stream().map(VersionStrategy::claim).toList();
-    }
-
-    private static Candidate newer(Candidate former, Candidate candidate) {
-        return (versionOf(candidate).compareTo(comparable(versionOf(former), candidate)) > 0) ? candidate : former;
-    }
-
-    private static VersionClaim claim(Candidate candidate) {
-        EntityVersion claimed = entityVersionOf(candidate);
-        return new VersionClaim(claimed.entity(), claimed.version(), candidate.coordinates());
+        return List.copyOf(newest.values());
     }
 
     private static Admission judge(List<Candidate> candidates, Map<MessageId, Newest> newest) {
@@ -87,20 +82,20 @@ final class VersionStrategy implements AdmissionStrategy {
         List<Duplicate> duplicates = new ArrayList<>();
         List<Stale> stale = new ArrayList<>();
         for (Candidate candidate : candidates) {
-            EntityVersion claimed = candidate.version();
+            VersionClaim claimed = candidate.version();
             if (claimed == null) {
                 admitted.add(candidate);
                 continue;
             }
             Newest before = newest.get(claimed.entity());
-            int order = (before != null) ? claimed.version().compareTo(comparable(before.version(), candidate)) : 1;
+            int order = (before != null) ? compare(candidate, claimed, before.version()) : 1;
             if (order > 0) {
-                newest.put(claimed.entity(), new Newest(claimed.version(), candidate.coordinates(), null, null));
+                newest.put(claimed.entity(), new Newest(claimed.version(), claimed.coordinates(), null, null));
                 admitted.add(candidate);
             } else if (order == 0) {
-                duplicates.add(before.duplicate(candidate, claimed));
+                duplicates.add(before.duplicate(claimed));
             } else {
-                stale.add(before.stale(candidate, claimed));
+                stale.add(before.stale(claimed));
             }
         }
         return new Admission(admitted, duplicates, stale, Map.of());
@@ -118,18 +113,18 @@ final class VersionStrategy implements AdmissionStrategy {
         }
 
         /** A message that has the same version. */
-        Duplicate duplicate(Candidate candidate, EntityVersion claimed) {
-            DuplicateKind kind = this.coordinates.equals(candidate.coordinates())
+        Duplicate duplicate(VersionClaim claimed) {
+            DuplicateKind kind = this.coordinates.equals(claimed.coordinates())
                     ? DuplicateKind.REDELIVERY
                     : DuplicateKind.REPUBLICATION;
-            return new Duplicate(claimed.messageId(), candidate.coordinates(), kind, this.processedAt, this.age);
+            return new Duplicate(claimed.messageId(), claimed.coordinates(), kind, this.processedAt, this.age);
         }
 
         /** A message that has an older one. */
-        Stale stale(Candidate candidate, EntityVersion claimed) {
+        Stale stale(VersionClaim claimed) {
             return new Stale(
                     claimed.messageId(),
-                    candidate.coordinates(),
+                    claimed.coordinates(),
                     claimed.version(),
                     this.version,
                     this.processedAt,
@@ -137,9 +132,7 @@ final class VersionStrategy implements AdmissionStrategy {
         }
     }
 
-    /** The version before, which has to be of the kind of the candidate's. */
-    private static Version comparable(Version before, Candidate candidate) {
-        EntityVersion claimed = entityVersionOf(candidate);
+    private static int compare(Candidate candidate, VersionClaim claimed, Version before) {
         if (before.kind() != claimed.version().kind()) {
             RecordCoordinates where = RecordCoordinates.of(candidate.record());
             throw new MixedVersionsException(
@@ -149,18 +142,6 @@ final class VersionStrategy implements AdmissionStrategy {
                             .formatted(where, claimed.version(), claimed.entity(), before),
                     where);
         }
-        return before;
-    }
-
-    private static Version versionOf(Candidate candidate) {
-        return entityVersionOf(candidate).version();
-    }
-
-    private static EntityVersion entityVersionOf(Candidate candidate) {
-        EntityVersion claimed = candidate.version();
-        if (claimed == null) {
-            throw new IllegalArgumentException("It has no version: " + candidate);
-        }
-        return claimed;
+        return claimed.version().compareTo(before);
     }
 }

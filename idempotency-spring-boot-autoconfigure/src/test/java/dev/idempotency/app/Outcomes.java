@@ -68,8 +68,8 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     }
 
     @Override
-    public void failed(int messages) {
-        this.failed.addAndGet(messages);
+    public void failed(RecordCoordinates coordinates, Throwable failure) {
+        this.failed.incrementAndGet();
     }
 
     @Override

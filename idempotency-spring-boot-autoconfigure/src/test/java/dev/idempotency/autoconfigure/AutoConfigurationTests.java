@@ -199,7 +199,6 @@ class AutoConfigurationTests {
                     assertThat(run.deletedByTask())
                             .containsOnly(
                                     Map.entry("processed", 0L),
-                                    Map.entry("positions", 0L),
                                     Map.entry("versions", 0L),
                                     Map.entry("inbox", 0L),
                                     Map.entry("results", 0L),

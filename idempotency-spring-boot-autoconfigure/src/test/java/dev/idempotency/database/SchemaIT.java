@@ -2,7 +2,6 @@ package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -11,7 +10,6 @@ import dev.idempotency.Claim;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
@@ -28,8 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -76,21 +72,6 @@ class SchemaIT {
         Set<MessageId> claimed = new TransactionTemplate(app.bean(PlatformTransactionManager.class))
                 .execute(status -> app.bean(ProcessedMessageStore.class).claim(List.of(claim)));
         assertThat(claimed).hasSize(1);
-    }
-
-    @Test
-    void aDatabaseWithTablesOfTheApplicationIsMigratedOnceAndStartsAgain() {
-        this.jdbc.execute("create table application_table (id integer)");
-        for (int i = 0; i < 2; i++) {
-            try (TestApplication app = TestApplication.start(this.database, List.of())) {
-                this.jdbc.update("truncate idempotency_processed");
-                assertThatClaimsWork(app);
-            }
-        }
-        assertThat(tables())
-                .contains("public.idempotency_schema_history")
-                .containsAll(OURS)
-                .hasSize(OURS.size() + 2);
     }
 
     @Test
@@ -158,15 +139,11 @@ class SchemaIT {
     private static final String GRANTS =
             "alter default privileges for role %1$s_owner grant select, insert, update, delete on tables to %1$s_app";
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void theUserOfTheApplicationsFlywayMigrates(boolean withUrl) {
+    @Test
+    void theUserOfTheApplicationsFlywayMigrates() {
         createRoles(GRANTS);
-        String url = this.database.jdbcUrl().replaceFirst("\\?.*", "");
-        List<String> properties = asApplication(
-                "spring.flyway.user=" + this.name + "_owner",
-                "spring.flyway.password=owner",
-                withUrl ? "spring.flyway.url=" + url : "any=other");
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
         }
@@ -192,50 +169,6 @@ class SchemaIT {
                 () -> TestApplication.start(this.database, properties).close());
         assertThat(failure).hasStackTraceContaining("permission denied");
         assertThat(action(failure)).contains("grant select, insert, update, delete on idempotency_processed to");
-    }
-
-    @Test
-    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
-        try (TestDatabase other = TestPostgres.createDatabase()) {
-            List<String> properties = List.of(
-                    "spring.flyway.enabled=true",
-                    "spring.flyway.locations=classpath:db/app-flyway",
-                    "spring.flyway.url=" + other.jdbcUrl());
-            try (TestApplication app = TestApplication.start(this.database, properties)) {
-                assertThatClaimsWork(app);
-            }
-            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
-                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
-                    .contains("application_table", "flyway_schema_history")
-                    .doesNotContain(IdempotencyDatabase.PROCESSED, IdempotencyDatabase.INBOX);
-        }
-    }
-
-    @Test
-    void inASchemaOfTheirOwnTheTablesLeaveThatOfAFlywayThatIsAddedLaterEmpty() {
-        List<String> apart = List.of("idempotency.schema.name=idem");
-        TestApplication.start(this.database, apart).close();
-        List<String> flyway =
-                List.of(apart.get(0), "spring.flyway.enabled=true", "spring.flyway.locations=classpath:late-flyway");
-        TestApplication.start(this.database, flyway).close();
-        assertThat(tables()).contains("public.late_table", "idem.idempotency_processed");
-    }
-
-    @Test
-    void tablesThatTheUserMayNotReadAreNotTakenForMissing() {
-        TestApplication.start(this.database, List.of()).close();
-        String role = this.name + "_reader";
-        this.jdbc.execute("create role " + role + " login password 'reader'");
-        this.jdbc.execute("grant all on schema public to " + role);
-        DataSource readers = new DriverManagerDataSource(
-                this.database.jdbcUrl().replaceAll("(user|password)=[^&]*&?", ""), role, "reader");
-        Schema schema = new Schema(
-                new IdempotencyDatabase(readers, DialectResolver.resolve(readers), null), SchemaMode.MIGRATE);
-        assertThatExceptionOfType(IdempotencyConfigurationException.class)
-                .isThrownBy(schema::afterPropertiesSet)
-                .withMessageContaining("permission denied for table idempotency_processed");
-        this.jdbc.execute("grant select, insert, update, delete on all tables in schema public to " + role);
-        schema.afterPropertiesSet();
     }
 
     @Test
@@ -351,12 +284,6 @@ class SchemaIT {
                 .withMessageContaining(Dialect.class.getName());
     }
 
-    @Test
-    void whenTheUserDefinesTheirOwnStoreThenOursAndItsTablesBackOff() {
-        TestApplication.start(this.database, List.of(), OwnStore.class).close();
-        assertThat(tables()).isEmpty();
-    }
-
     static class OwnersDataSource {
 
         @Bean(defaultCandidate = false)
@@ -364,14 +291,6 @@ class SchemaIT {
         DataSource owners(@Value("${spring.datasource.url}") String url) {
             String name = url.substring(url.lastIndexOf('/') + 1);
             return new DriverManagerDataSource(url, name + "_owner", "owner");
-        }
-    }
-
-    static class OwnStore {
-
-        @Bean
-        ProcessedMessageStore mine() {
-            return new ForgetfulStore();
         }
     }
 }

@@ -1,7 +1,6 @@
 package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -42,6 +41,11 @@ class UniqueConstraintIT {
                         + " constraint entry_payment foreign key (payment) references payment (id))",
                 "create unique index entry_once on entry (payment)",
                 "create table other (id bigint not null, constraint other_id unique (id))",
+                "create schema branch",
+                "create table branch.payment (id bigint not null constraint payment_id unique)",
+                "insert into branch.payment values (1)",
+                "create table stay (span int4range, constraint stay_once exclude using gist (span with &&))",
+                "create table event (id int, day date, constraint event_pkey primary key (id, day)) partition by range (day)",
                 "insert into payment values (1, 'r', 1, 'a', 1)",
                 "insert into entry values ('e', 1)",
                 "insert into other values (1)");
@@ -63,7 +67,7 @@ class UniqueConstraintIT {
     }
 
     private boolean isViolated(String name, SQLException error) {
-        return constraint(name).isViolatedIn(error, this.jdbc);
+        return constraint(name).isViolatedIn(error);
     }
 
     /** What the last of these statements fails with, in a transaction that is rolled back. */
@@ -93,6 +97,7 @@ class UniqueConstraintIT {
             value = {
                 "payment_id | insert into payment values (1, 'n', 9, 'n', 1)",
                 "PUBLIC.Payment_Id | insert into payment values (1, 'n', 9, 'n', 1)",
+                "branch.payment_id | insert into branch.payment values (1)",
                 "payment_id_2 | insert into payment values (9, 'r', 9, 'n', 1)",
                 "payment_number | insert into payment values (9, 'n', 1, 'a', 1)",
                 "entry_once | insert into entry values ('n', 1)"
@@ -104,7 +109,7 @@ class UniqueConstraintIT {
         for (String another : new String[] {"payment_id", "payment_id_2", "payment_number", "entry_once", "other_id"}) {
             assertThat(isViolated(another, error))
                     .as(another)
-                    .isEqualTo(name.toLowerCase().endsWith(another));
+                    .isEqualTo(name.toLowerCase().replace("public.", "").equals(another));
         }
     }
 
@@ -146,33 +151,11 @@ class UniqueConstraintIT {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {
-                "insert into payment values (9, 'n', 9, 'n', 0)",
-                "insert into payment values (null, 'n', 9, 'n', 1)",
-                "insert into entry values ('n', 17)",
-                "insert into nowhere values (1)",
-                "insert into other values (1)"
-            })
-    void anyOtherErrorIsNoViolation(String statement) {
-        assertThat(isViolated("payment_id", errorOf(statement))).isFalse();
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "payment_amount",
-                "entry_payment",
-                "payment_slow",
-                "payment_idd",
-                "payment.payment_id",
-                "nowhere.payment_id",
-                "payment_id.",
-                "'\"?"
-            })
+            strings = {"payment_amount", "entry_payment", "payment_slow", "nowhere.payment_id", "stay_once", "'\"?"})
     void aNameThatIsNotOneOfAUniqueConstraintIsRefused(String name) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> constraint(name))
-                .withMessageContainingAll("There is no unique constraint or index " + name, "for instance");
+                .withMessageContainingAll("There is no unique constraint or index " + name, "for instance, [");
     }
 
     @ParameterizedTest
@@ -194,15 +177,10 @@ class UniqueConstraintIT {
     }
 
     @Test
-    void aKeyWithAGeneratedOrNullablePartIsNeverViolatedEither() {
-        execute("create table part (a int not null, b int, c serial, constraint part_b unique (a, b),"
-                + " constraint part_c unique (a, c))");
+    void aConstraintOfAPartitionedTableIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> constraint("part_b"))
-                .withMessageContaining("'b'");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> constraint("part_c"))
-                .withMessageContaining("'c'");
+                .isThrownBy(() -> constraint("event_pkey"))
+                .withMessageContaining("partitioned table");
     }
 
     @Test
@@ -212,25 +190,6 @@ class UniqueConstraintIT {
                         + " b bigint, c bigserial, constraint fine_b unique nulls not distinct (b))");
         assertThat(constraint("fine_a").table()).isEqualTo("fine");
         assertThat(constraint("fine_b").table()).isEqualTo("fine");
-    }
-
-    @Test
-    void similarNamesAreListedFirst() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> constraint("payment_idd"))
-                .withMessageEndingWith(
-                        "for instance, [payment_id, payment_id_2, payment_number, entry_once, entry_pkey]");
-    }
-
-    @Test
-    void theSameNameInAnotherSchemaIsAnotherConstraint() {
-        execute(
-                "create schema branch",
-                "create table branch.payment (id bigint not null constraint payment_id unique)",
-                "insert into branch.payment values (1)");
-        SQLException error = errorOf("insert into branch.payment values (1)");
-        assertThat(isViolated("payment_id", error)).isFalse();
-        assertThat(isViolated("branch.payment_id", error)).isTrue();
     }
 
     @Test
@@ -244,29 +203,6 @@ class UniqueConstraintIT {
         assertThat(isViolated("public.Odd", error)).isTrue();
         assertThat(isViolated("odd", error)).isFalse();
         assertThat(constraint("Odd").isTaken(error, this.jdbc)).isTrue();
-    }
-
-    @Test
-    void thePartitionsOfATableViolateItsConstraintAlsoThoseThatCameLater() {
-        execute(
-                "create table event (id int, day date, constraint event_pkey primary key (id, day)) partition by range (day)",
-                "create table event_1 partition of event for values from ('2026-01-01') to ('2026-02-01')");
-        UniqueConstraint constraint = constraint("event_pkey");
-        execute(
-                "create table event_2 partition of event for values from ('2026-02-01') to ('2027-01-01')"
-                        + " partition by range (day)",
-                "create table event_2_1 partition of event_2 for values from ('2026-02-01') to ('2026-03-01')",
-                "insert into event values (1, '2026-01-05'), (1, '2026-02-05')");
-        for (String day : new String[] {"2026-01-05", "2026-02-05"}) {
-            SQLException error = errorOf("insert into event values (1, '" + day + "')");
-            assertThat(constraint.isViolatedIn(error, this.jdbc)).as(day).isTrue();
-            assertThat(constraint.isTaken(error, this.jdbc)).as(day).isTrue();
-        }
-        SQLException own =
-                errorOf("insert into event values (2, '2026-01-05')", "insert into event values (2, '2026-01-05')");
-        assertThat(constraint.isTaken(own, this.jdbc)).isFalse();
-        assertThat(constraint.isViolatedIn(errorOf("insert into other values (1)"), this.jdbc))
-                .isFalse();
     }
 
     @ParameterizedTest
@@ -314,16 +250,5 @@ class UniqueConstraintIT {
                 .isNull();
         assertThat(constraint("pair_ab").isTaken(errorOf("insert into pair values (null, 'z')"), this.jdbc))
                 .isNull();
-    }
-
-    @Test
-    void whatOverlapsOrIsNotValidIsRefused() {
-        execute(
-                "create table stay (span int4range, constraint stay_once exclude using gist (span with &&))",
-                "create table twice (id int)",
-                "insert into twice values (1), (1)");
-        assertThatException().isThrownBy(() -> execute("create unique index concurrently twice_id on twice (id)"));
-        assertThatIllegalArgumentException().isThrownBy(() -> constraint("stay_once"));
-        assertThatIllegalArgumentException().isThrownBy(() -> constraint("twice_id"));
     }
 }

@@ -11,7 +11,6 @@ import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.metrics.IdempotencyMeters;
-import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.testing.TestKafka;
@@ -124,24 +123,6 @@ class OffsetStrategyIT extends ListenersTest {
         assertThat(effects(Gaps.class)).containsExactly("a", "b", "c", "d");
     }
 
-    @Test
-    void positionsOfAbandonedConsumersAreForgottenAndOthersNever() {
-        deliver(Idle.class, ":a");
-        this.app.jdbc().update("update idempotency_position set processed_at = now() - interval '365 days'");
-        this.app.jdbc().update("""
-                insert into idempotency_position (consumer_id, record_topic, record_partition, topic_id, next_offset,
-                    previous_offset, processed_at)
-                values ('gone', 'x', 0, 'id', 7, 0, now() - interval '31 days'),
-                    ('gone', 'x', 1, 'id', 7, 0, now() - interval '400 days'),
-                    ('other', 'x', 0, 'id', 7, 0, now() - interval '29 days'),
-                    ('other', 'x', 1, 'id', 7, 0, now() - interval '400 days')
-                """);
-        this.app.bean(Cleanup.class).run();
-        assertThat(this.app.jdbc().queryForList("select consumer_id from idempotency_position", String.class))
-                .contains("idle", "other")
-                .doesNotContain("gone");
-    }
-
     @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
     static class Forgotten extends OfRecords {}
 
@@ -156,7 +137,4 @@ class OffsetStrategyIT extends ListenersTest {
 
     @IdempotentListener(strategy = Strategy.OFFSET)
     static class Gaps extends OfBatches {}
-
-    @IdempotentListener(consumer = "idle", strategy = Strategy.OFFSET)
-    static class Idle extends OfRecords {}
 }

@@ -8,7 +8,6 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.TestApplication;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,17 +33,12 @@ class DocumentedOperationsIT {
     private TestApplication app;
 
     @Configuration(proxyBeanMethods = false)
-    @Import({NightlyImport.class, OrderListener.class})
+    @Import(NightlyImport.class)
     static class Application {
 
         @Bean
         IdempotentConsumer imports() {
             return IdempotentConsumer.named("nightly-import");
-        }
-
-        @Bean
-        IdempotentConsumer orders() {
-            return IdempotentConsumer.named("orders");
         }
 
         @Bean
@@ -90,24 +84,6 @@ class DocumentedOperationsIT {
         }
     }
 
-    @Component
-    static class OrderListener {
-
-        private final IdempotentOperations idempotent;
-        private final JdbcTemplate jdbc;
-
-        OrderListener(IdempotentOperations idempotent, JdbcTemplate jdbc) {
-            this.idempotent = idempotent;
-            this.jdbc = jdbc;
-        }
-
-        void on(String order, Map<String, String> headers) {
-            this.idempotent.execute(
-                    MessageId.of("orders", headers.get("message-id")),
-                    () -> this.jdbc.update("insert into orders (name) values (?)", order));
-        }
-    }
-
     @BeforeAll
     void start() {
         this.app = TestApplication.start(
@@ -115,7 +91,6 @@ class DocumentedOperationsIT {
                 List.of("spring.kafka.bootstrap-servers=localhost:1"),
                 Application.class);
         this.app.jdbc().execute("create table sale (id varchar(100) not null, amount integer not null)");
-        this.app.jdbc().execute("create table orders (name varchar(100) not null)");
     }
 
     @AfterAll
@@ -144,15 +119,5 @@ class DocumentedOperationsIT {
         assertThat(this.app.jdbc().queryForList("select id from sale", String.class))
                 .hasSize(100)
                 .doesNotHaveDuplicates();
-    }
-
-    @Test
-    void aPlainListenerTakesAMessageOnce() {
-        OrderListener listener = this.app.bean(OrderListener.class);
-        listener.on("books", new HashMap<>(Map.of("message-id", "1")));
-        listener.on("books", new HashMap<>(Map.of("message-id", "1")));
-        listener.on("pens", new HashMap<>(Map.of("message-id", "2")));
-        assertThat(this.app.jdbc().queryForList("select name from orders order by name", String.class))
-                .containsExactly("books", "pens");
     }
 }

@@ -8,6 +8,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.Version;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.VersionClaim;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -16,9 +17,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -40,7 +41,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** Messages that two instances have at a time, on every database. */
 @ParameterizedClass
-@EnumSource(value = StoreServer.class, names = "MINIMAL", mode = EnumSource.Mode.EXCLUDE)
+@EnumSource(StoreServer.class)
 class ContestedMessagesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -57,7 +58,7 @@ class ContestedMessagesIT {
     @BeforeEach
     void prepare() {
         this.dataSource = this.server.dataSource();
-        this.database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        this.database = this.server.database();
         this.database.jdbc().execute("create table if not exists elsewhere (id integer primary key)");
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         for (String table : List.of("processed", "position", "version")) {
@@ -65,30 +66,48 @@ class ContestedMessagesIT {
         }
     }
 
-    /** A partition that two have for a while, as after a rebalance, and batches that begin with different ones. */
+    /** Partitions that several own for a while, as after a rebalance, and batches that begin with different ones. */
     @Test
-    void twoOwnersOfPartitionsNeitherDeadlockNorProcessARecordTwice() {
+    void ownersOfTheSamePartitionsNeitherDeadlockNorProcessARecordTwice() {
         // Rows that are not there yet may make MariaDB end one of two transactions.
         AdmissionStrategy first = strategy("offset");
         this.transaction.executeWithoutResult(status -> first.admit(List.of(at(0, 0), at(1, 0))));
         Queue<RecordCoordinates> processed = new ConcurrentLinkedQueue<>();
-        CyclicBarrier together = new CyclicBarrier(2);
-        CompletableFuture.allOf(Stream.of(List.of(0, 1), List.of(1, 0))
-                        .map(order -> CompletableFuture.runAsync(() -> {
-                            AdmissionStrategy strategy = strategy("offset");
-                            for (int offset = 1; offset <= 60; offset += 3) {
-                                List<Candidate> batch = batch(order, offset, 3);
-                                meet(together);
-                                processed.addAll(
-                                        this.transaction.execute(status -> strategy.admit(batch).admitted().stream()
-                                                .map(Candidate::coordinates)
-                                                .toList()));
-                            }
-                        }))
+        CompletableFuture.allOf(IntStream.range(0, 4)
+                        .mapToObj(owner -> CompletableFuture.runAsync(() -> own(owner, processed)))
                         .toArray(CompletableFuture[]::new))
                 .orTimeout(60, TimeUnit.SECONDS)
                 .join();
         assertThat(processed).doesNotHaveDuplicates().hasSize(120);
+    }
+
+    private void own(int owner, Queue<RecordCoordinates> processed) {
+        AdmissionStrategy strategy = strategy("offset");
+        Random random = new Random(owner);
+        int next = 1;
+        while (next <= 60) {
+            int from = next;
+            int to = Math.min(61, from + 1 + random.nextInt(7));
+            boolean fails = random.nextInt(4) == 0;
+            List<Candidate> batch = Stream.of(owner % 2, 1 - owner % 2)
+                    .flatMap(partition -> IntStream.range(from, to).mapToObj(offset -> at(partition, offset)))
+                    .toList();
+            this.transaction.executeWithoutResult(status -> {
+                List<Candidate> admitted = strategy.admit(batch).admitted();
+                if (fails) {
+                    status.setRollbackOnly();
+                } else {
+                    admitted.forEach(candidate -> processed.add(candidate.coordinates()));
+                }
+            });
+            next = fails ? from : to;
+        }
+    }
+
+    private Candidate at(int partition, long offset) {
+        ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
+        return new Candidate(
+                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
     }
 
     /** What it does not see, as its view is older, it must not process. */
@@ -114,44 +133,22 @@ class ContestedMessagesIT {
         });
     }
 
-    private static void meet(CyclicBarrier other) {
-        try {
-            other.await(30, TimeUnit.SECONDS);
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
-    }
-
-    private List<Candidate> batch(List<Integer> partitions, int from, int size) {
-        return partitions.stream()
-                .flatMap(partition -> IntStream.range(from, from + size).mapToObj(offset -> at(partition, offset)))
-                .toList();
-    }
-
-    private Candidate at(int partition, long offset) {
-        ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
-        return new Candidate(
-                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
-    }
-
-    private static ProcessedMessageStore storeIn(IdempotencyDatabase database) {
-        return new FailureTranslatingStore(new JdbcProcessedMessageStore(database, PATIENCE));
-    }
-
     private AdmissionStrategy strategy(String kind) {
         JdbcStrategyFactory strategies = new JdbcStrategyFactory(this.database, PATIENCE);
         return switch (kind) {
             case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
             case "version" -> strategies.byVersion();
-            default -> new MessageIdStrategy(storeIn(this.database));
+            default -> new MessageIdStrategy(new JdbcProcessedMessageStore(this.database, PATIENCE));
         };
     }
 
     private Candidate candidate(String kind, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
-        return kind.equals("version")
-                ? new Candidate(0, record, new EntityVersion(new MessageId(this.consumer, "a"), Version.of(offset)))
-                : new Candidate(0, record, new MessageId(this.consumer, "a" + offset), RecordCoordinates.of(record));
+        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        VersionClaim version = kind.equals("version")
+                ? new VersionClaim(new MessageId(this.consumer, "a"), Version.of(offset), coordinates)
+                : null;
+        return new Candidate(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
     }
 
     private static TopicIdTracker topics() {

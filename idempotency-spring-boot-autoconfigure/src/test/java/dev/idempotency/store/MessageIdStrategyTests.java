@@ -29,28 +29,10 @@ class MessageIdStrategyTests {
     private final MessageIdStrategy strategy = new MessageIdStrategy(this.store);
 
     @Test
-    void aNewMessageEnters() {
-        Admission admission = request(candidate("a", 0));
-        assertThat(positions(admission)).containsExactly(0);
-        assertThat(admission.duplicates()).isEmpty();
-    }
-
-    @Test
     void aMessageWithoutAnIdEntersUnclaimed() {
         assertThat(positions(request(candidate(null, 0)))).containsExactly(0);
         assertThat(positions(request(candidate(null, 0), candidate(null, 1)))).containsExactly(0, 1);
         assertThat(this.store.processed).isEmpty();
-    }
-
-    @Test
-    void aKnownMessageDoesNotEnterAndIsToldApartByItsCoordinates() {
-        request(candidate("a", 0));
-        Admission redelivered = request(candidate("a", 0));
-        assertThat(redelivered.isEmpty()).isTrue();
-        assertThat(redelivered.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REDELIVERY);
-        assertThat(request(candidate("a", 7)).duplicates())
-                .extracting(Duplicate::kind)
-                .containsExactly(DuplicateKind.REPUBLICATION);
     }
 
     @Test
@@ -73,15 +55,6 @@ class MessageIdStrategyTests {
     }
 
     @Test
-    void theStoreIsAskedForOriginalsOnlyIfThereAreDuplicates() {
-        request(candidate("a", 0), candidate("b", 1));
-        assertThat(this.store.lookUps).isZero();
-        request(candidate("a", 0));
-        request(candidate("a", 0), candidate("b", 1));
-        assertThat(this.store.lookUps).isEqualTo(2);
-    }
-
-    @Test
     void afterADuplicateClaimsAskForOriginalsAtOnceUntilTheNextNewMessage() {
         request(candidate("a", 0));
         request(candidate("a", 0));
@@ -91,17 +64,6 @@ class MessageIdStrategyTests {
         assertThat(this.store.answeringClaims).isEqualTo(2);
         request(candidate("c", 2));
         assertThat(this.store.answeringClaims).isEqualTo(2);
-    }
-
-    @Test
-    void aRepublicationWithAnotherPayloadIsAConflict() {
-        request(candidate("a", 0, 42L));
-        Admission admission = request(candidate("a", 7, 43L));
-        assertThat(admission.isEmpty()).isTrue();
-        assertThat(admission.duplicates()).hasSize(1);
-        assertThat(admission.conflicts().values())
-                .containsExactly(
-                        new Conflict(new MessageId("consumer", "a"), coordinates(7), coordinates(0), Instant.EPOCH));
     }
 
     /** As in a topic that was created again. */
@@ -164,7 +126,8 @@ class MessageIdStrategyTests {
                 new ConsumerRecord<>("topic", 0, offset, null, null),
                 (id != null) ? new MessageId("consumer", id) : null,
                 coordinates(offset),
-                digest);
+                digest,
+                null);
     }
 
     private static RecordCoordinates coordinates(long offset) {
@@ -174,7 +137,6 @@ class MessageIdStrategyTests {
     private static final class RememberingStore implements ProcessedMessageStore {
 
         private final Map<MessageId, ProcessedMessage> processed = new HashMap<>();
-        private int lookUps;
         private int answeringClaims;
 
         @Override
@@ -198,7 +160,6 @@ class MessageIdStrategyTests {
 
         @Override
         public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
-            this.lookUps++;
             Map<MessageId, ProcessedMessage> found = new HashMap<>(this.processed);
             found.keySet().retainAll(ids);
             return found;

@@ -6,29 +6,23 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
-import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -55,11 +49,9 @@ class PositionStoreIT {
         this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        IdempotencyDatabase database =
-                new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        IdempotencyDatabase database = this.server.database();
         this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
         this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
-        this.jdbc.execute("create table if not exists position_effect (offset_done bigint not null)");
         empty();
     }
 
@@ -70,7 +62,6 @@ class PositionStoreIT {
 
     private void empty() {
         this.jdbc.update("delete from idempotency_position");
-        this.jdbc.update("delete from position_effect");
     }
 
     static PositionClaim claim(int partition, long from, long to) {
@@ -114,35 +105,10 @@ class PositionStoreIT {
         assertThat(move(anew)).isEmpty();
         PartitionPosition read = this.transaction.execute(status -> this.store.lock(anew));
         assertThat(read.nextOffset()).isEqualTo(10);
-        this.transaction.executeWithoutResult(status -> {
-            assertThat(this.store.reset(anew, read)).isTrue();
-            assertThat(this.store.reset(anew, read)).isFalse();
-        });
+        this.transaction.executeWithoutResult(status -> this.store.reset(anew));
         assertThat(this.store.positionsOf("consumer"))
                 .extracting(PartitionPosition::topicId, PartitionPosition::nextOffset)
                 .containsExactly(tuple("other-id", 20L));
-    }
-
-    @Test
-    void whatIsRolledBackHasNotMovedIt() {
-        this.transaction.executeWithoutResult(status -> {
-            this.store.move(List.of(claim(0, 0, 5)));
-            status.setRollbackOnly();
-        });
-        assertThat(this.store.positionsOf("consumer")).isEmpty();
-        move(claim(0, 0, 5));
-        this.transaction.executeWithoutResult(status -> {
-            this.store.move(List.of(claim(0, 5, 6)));
-            status.setRollbackOnly();
-        });
-        assertThat(move(claim(0, 5, 6))).hasSize(1);
-    }
-
-    @Test
-    void withoutATransactionNothingIsMoved() {
-        assertThatExceptionOfType(UnprotectedListenerException.class)
-                .isThrownBy(() -> this.store.move(List.of(claim(0, 0, 1))));
-        assertThat(this.store.positionsOf("consumer")).isEmpty();
     }
 
     @Test
@@ -184,58 +150,12 @@ class PositionStoreIT {
         }
     }
 
-    /** Several owners of the same partitions, of which none knows of the others: each offset takes effect once. */
-    @Test
-    void whoeverMovesThePositionsEachOffsetIsProcessedOnce() throws Exception {
-        int offsets = 120;
-        List<Future<?>> owners = new ArrayList<>();
-        for (int owner = 0; owner < 4; owner++) {
-            Random random = new Random(owner);
-            owners.add(this.threads.submit(() -> process(random, offsets)));
-        }
-        for (Future<?> owner : owners) {
-            owner.get(120, TimeUnit.SECONDS);
-        }
-        assertThat(this.jdbc.queryForList("select offset_done from position_effect order by offset_done", Long.class))
-                .isEqualTo(
-                        IntStream.range(0, 2 * offsets).mapToObj(Long::valueOf).toList());
-    }
-
-    private void process(Random random, int offsets) {
-        long next = 0;
-        while (next < offsets) {
-            long from = next;
-            long to = Math.min(offsets, from + 1 + random.nextInt(7));
-            boolean fails = random.nextInt(4) == 0;
-            try {
-                this.transaction.executeWithoutResult(status -> {
-                    List<PositionClaim> claims = List.of(claim(0, from, to), claim(1, from, to));
-                    Map<PositionClaim, Long> moved = this.store.move(claims);
-                    claims.forEach(claim -> LongStream.range(Math.max(moved.getOrDefault(claim, to), from), to)
-                            .forEach(offset -> this.jdbc.update(
-                                    "insert into position_effect values (?)", 2 * offset + claim.partition())));
-                    if (fails) {
-                        status.setRollbackOnly();
-                    }
-                });
-                next = fails ? from : to;
-            } catch (ConcurrencyFailureException | ClaimTimeoutException ex) {
-                // A deadlock of two that make the same position, or a wait that took too long: it comes again.
-            }
-        }
-    }
-
     @Test
     void aPositionCanBeForgotten() {
         move(claim(0, 0, 5), claim(1, 0, 5));
         assertThat(this.store.forget("consumer", TOPIC, 0)).isTrue();
         assertThat(this.store.forget("consumer", TOPIC, 0)).isFalse();
-        assertThat(this.store.consumers()).containsExactly("consumer");
-        assertThat(this.store.purgeAbandoned("consumer", Duration.ofDays(1), 100))
-                .isZero();
-        assertThat(this.store.purgeAbandoned("consumer", Duration.ofDays(-1), 100))
-                .isOne();
-        assertThat(this.store.consumers()).isEmpty();
+        assertThat(this.store.positionsOf("consumer")).hasSize(1);
     }
 
     @Test

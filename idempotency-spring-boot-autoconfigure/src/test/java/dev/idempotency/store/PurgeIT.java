@@ -3,7 +3,6 @@ package dev.idempotency.store;
 import static dev.idempotency.store.ProcessedMessagePurge.BEGINNING;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.ProcessedMessagePurge.Purged;
@@ -51,9 +50,9 @@ class PurgeIT {
     void emptyTable() {
         this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
-        Dialect dialect = this.server.dialect(this.dataSource);
-        this.insert = INSERT.formatted(dialect.timeOfSeconds());
-        this.messages = new ProcessedMessagePurge(new IdempotencyDatabase(this.dataSource, dialect, null));
+        IdempotencyDatabase database = this.server.database();
+        this.insert = INSERT.formatted(database.dialect().timeOfSeconds());
+        this.messages = new ProcessedMessagePurge(database);
         this.jdbc.update("delete from idempotency_processed");
     }
 

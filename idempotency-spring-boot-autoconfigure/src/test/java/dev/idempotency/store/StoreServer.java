@@ -1,28 +1,22 @@
 package dev.idempotency.store;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.MinimalDialect;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.testing.TestMariaDb;
 import dev.idempotency.testing.TestPostgres;
 import java.util.Optional;
 import java.util.UUID;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /** The databases that stores are tested on. Sessions of MariaDB and H2 are in another time zone than the JVM. */
-enum StoreServer {
+public enum StoreServer {
     POSTGRES,
     MARIADB,
-    H2,
-
-    /** Plain statements, on a database that gives up a transaction in which one fails. */
-    MINIMAL;
+    H2;
 
     private @Nullable HikariDataSource dataSource;
 
@@ -32,7 +26,7 @@ enum StoreServer {
             HikariDataSource created = new HikariDataSource();
             created.setJdbcUrl(emptyDatabase());
             created.setMaximumPoolSize(20);
-            new Schema(new IdempotencyDatabase(created, dialect(created), null), SchemaMode.MIGRATE)
+            new Schema(new IdempotencyDatabase(created, DialectResolver.resolve(created), null), SchemaMode.MIGRATE)
                     .afterPropertiesSet();
             this.dataSource = created;
         }
@@ -40,7 +34,7 @@ enum StoreServer {
     }
 
     /** The URL of an empty database. H2 waits for a lock as long as its URL says, whatever the statement may take. */
-    String emptyDatabase() {
+    public String emptyDatabase() {
         if (this == H2) {
             return "jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=3000;TIME ZONE=-09:30".formatted(UUID.randomUUID());
         }
@@ -52,8 +46,8 @@ enum StoreServer {
         return TestPostgres.createDatabase().jdbcUrl();
     }
 
-    Dialect dialect(DataSource dataSource) {
-        Dialect dialect = DialectResolver.resolve(dataSource);
-        return (this == MINIMAL) ? new MinimalDialect(dialect) : dialect;
+    /** That database with its dialect. */
+    IdempotencyDatabase database() {
+        return new IdempotencyDatabase(dataSource(), DialectResolver.resolve(dataSource()), null);
     }
 }

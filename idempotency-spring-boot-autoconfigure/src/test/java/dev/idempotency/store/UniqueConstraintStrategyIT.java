@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -29,7 +30,10 @@ import org.springframework.transaction.UnexpectedRollbackException;
 class UniqueConstraintStrategyIT {
 
     private static final Candidate MESSAGE = new Candidate(
-            0, new ConsumerRecord<>("topic", 0, 1, null, "payload"), new MessageId("consumer", "topic-0@1"));
+            0,
+            new ConsumerRecord<>("topic", 0, 1, null, "payload"),
+            new MessageId("consumer", "topic-0@1"),
+            new RecordCoordinates("topic", 0, 1));
 
     private static TestDatabase testDatabase;
     private static JdbcTemplate jdbc;
@@ -95,18 +99,6 @@ class UniqueConstraintStrategyIT {
         IllegalStateException other = new IllegalStateException("something else");
         other.addSuppressed(violation);
         assertThat(isRefusal(other)).isFalse();
-    }
-
-    @Test
-    void causesThatGoRoundInACircleComeToAnEnd() {
-        SQLException one = new SQLException("one", "01000");
-        SQLException two = new SQLException("two", "01000");
-        one.setNextException(two);
-        RuntimeException outer = new RuntimeException("outer");
-        RuntimeException inner = new RuntimeException("inner", outer);
-        outer.initCause(inner);
-        two.initCause(outer);
-        assertThat(isRefusal(two)).isFalse();
     }
 
     @Test

@@ -7,8 +7,9 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 
 /** What has become of one consumer's messages since the last reset. */
 final class ConsumerOutcomes implements ConsumerObserver {
@@ -22,7 +23,7 @@ final class ConsumerOutcomes implements ConsumerObserver {
     private final List<RecordCoordinates> withoutKey = new CopyOnWriteArrayList<>();
     private final List<RecordCoordinates> deadLettered = new CopyOnWriteArrayList<>();
     private final List<ProducerRecord<?, ?>> published = new CopyOnWriteArrayList<>();
-    private final AtomicInteger failed = new AtomicInteger();
+    private final List<String> failed = new CopyOnWriteArrayList<>();
 
     @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
@@ -45,8 +46,11 @@ final class ConsumerOutcomes implements ConsumerObserver {
     }
 
     @Override
-    public void failed(int messages) {
-        this.failed.addAndGet(messages);
+    public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+        this.failed.add(
+                (failure != null)
+                        ? NestedExceptionUtils.getMostSpecificCause(failure).toString()
+                        : "its transaction was rolled back");
     }
 
     @Override
@@ -82,8 +86,9 @@ final class ConsumerOutcomes implements ConsumerObserver {
         return this.published;
     }
 
-    int failures() {
-        return this.failed.get();
+    /** Why attempts failed. */
+    List<String> failures() {
+        return this.failed;
     }
 
     void reset() {
@@ -93,6 +98,6 @@ final class ConsumerOutcomes implements ConsumerObserver {
         this.withoutKey.clear();
         this.deadLettered.clear();
         this.published.clear();
-        this.failed.set(0);
+        this.failed.clear();
     }
 }

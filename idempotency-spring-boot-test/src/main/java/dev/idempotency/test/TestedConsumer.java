@@ -138,7 +138,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     /** How many attempts were rolled back. */
     public int failures() {
-        return this.outcomes.failures();
+        return this.outcomes.failures().size();
     }
 
     /** What was sent to Kafka while the tester delivered, and captured instead. */

@@ -101,12 +101,15 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     private String summary() {
-        return "Processed: %s; dropped: %s; stale: %s; failed attempts: %d; without a key: %d; dead letters: %d"
+        List<String> failures = this.actual.outcomes().failures();
+        String last = failures.isEmpty() ? "" : " (the last with %s)".formatted(failures.get(failures.size() - 1));
+        return "Processed: %s; dropped: %s; stale: %s; failed attempts: %d%s; without a key: %d; dead letters: %d"
                 .formatted(
                         this.actual.processed(),
                         this.actual.dropped(),
                         this.actual.stale(),
-                        this.actual.failures(),
+                        failures.size(),
+                        last,
                         this.actual.outcomes().withoutKey().size(),
                         this.actual.deadLetters().size());
     }

@@ -245,6 +245,16 @@ class IdempotencyTesterIT {
     }
 
     @Test
+    void anAssertionThatFailsSaysWhyTheListenerDid() {
+        TestedConsumer wallet =
+                this.tester.consumer("wallet").deliver(odd(this.id)).once();
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(wallet).processed(this.id))
+                .withMessageContainingAll("UnexpectedRollbackException", "dead letters: 1");
+    }
+
+    @Test
     void aMessageThatFailsForGoodIsDeadLetteredAndTheLetterIsCapturedAndNotSent() {
         String poison = "poison-" + this.id;
 

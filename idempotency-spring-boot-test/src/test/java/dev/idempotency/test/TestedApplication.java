@@ -21,6 +21,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
+import org.springframework.transaction.annotation.Transactional;
 
 /** Listeners of every kind; each writes a row per call and message. */
 @SpringBootConfiguration
@@ -68,8 +69,22 @@ class TestedApplication {
     }
 
     @Bean
-    Listeners listeners(Effects effects) {
-        return new Listeners(effects);
+    Wallet wallet() {
+        return new Wallet();
+    }
+
+    @Bean
+    Listeners listeners(Effects effects, Wallet wallet) {
+        return new Listeners(effects, wallet);
+    }
+
+    /** Rejects everything, in a transaction that it joins. */
+    static class Wallet {
+
+        @Transactional
+        public void debit() {
+            throw new IllegalStateException("insufficient funds");
+        }
     }
 
     /** What listeners have done. */
@@ -97,8 +112,21 @@ class TestedApplication {
         private final Effects effects;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
-        Listeners(Effects effects) {
+        private final Wallet wallet;
+
+        Listeners(Effects effects, Wallet wallet) {
             this.effects = effects;
+            this.wallet = wallet;
+        }
+
+        @KafkaListener(topics = TOPIC + "-odd", groupId = "wallet")
+        @IdempotentListener("wallet")
+        void wallet(ConsumerRecord<String, String> record) {
+            try {
+                this.wallet.debit();
+            } catch (IllegalStateException ex) {
+                this.effects.add("wallet", "rejected " + record.value());
+            }
         }
 
         @KafkaListener(topics = TOPIC, groupId = "ledger")

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
@@ -101,8 +102,8 @@ class Counters implements IdempotencyObserver {
         }
 
         @Override
-        public void failed(int messages) {
-            add(Count.FAILED, messages);
+        public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+            add(Count.FAILED, 1);
         }
 
         private void add(Count count, int messages) {

@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param time when
  * @param consumer whose message it was
  * @param outcome what became of it
- * @param messages how many: a batch that is rolled back is one failure of several messages
  * @param messageId which message, unless it failed
- * @param coordinates where its record is, unless it failed or came by HTTP
+ * @param coordinates where its record is, unless it came by HTTP
  * @param kind whose doing a duplicate is
  * @param ageMillis how long ago a duplicate's original was processed
  */
@@ -25,7 +24,6 @@ record Delivery(
         Instant time,
         String consumer,
         Outcome outcome,
-        int messages,
         @Nullable String messageId,
         @Nullable String coordinates,
         @Nullable DuplicateKind kind,
@@ -40,7 +38,7 @@ record Delivery(
 
     static Delivery processed(long number, MessageId id, RecordCoordinates coordinates) {
         return new Delivery(
-                number, Instant.now(), id.consumer(), Outcome.PROCESSED, 1, id.value(), where(coordinates), null, null);
+                number, Instant.now(), id.consumer(), Outcome.PROCESSED, id.value(), where(coordinates), null, null);
     }
 
     static Delivery duplicate(long number, Duplicate duplicate) {
@@ -49,20 +47,20 @@ record Delivery(
                 Instant.now(),
                 duplicate.id().consumer(),
                 Outcome.DUPLICATE,
-                1,
                 duplicate.id().value(),
                 where(duplicate.coordinates()),
                 duplicate.kind(),
                 (duplicate.age() != null) ? duplicate.age().toMillis() : null);
     }
 
-    static Delivery failed(long number, String consumer, int messages) {
-        return new Delivery(number, Instant.now(), consumer, Outcome.FAILED, messages, null, null, null, null);
+    static Delivery failed(long number, String consumer, RecordCoordinates coordinates) {
+        String where = where(coordinates);
+        return new Delivery(number, Instant.now(), consumer, Outcome.FAILED, null, where, null, null);
     }
 
     static Delivery deadLettered(long number, String consumer, RecordCoordinates coordinates) {
         String where = where(coordinates);
-        return new Delivery(number, Instant.now(), consumer, Outcome.DEAD_LETTERED, 1, null, where, null, null);
+        return new Delivery(number, Instant.now(), consumer, Outcome.DEAD_LETTERED, null, where, null, null);
     }
 
     /** Returns {@code null} for claims from code, which have no record. */

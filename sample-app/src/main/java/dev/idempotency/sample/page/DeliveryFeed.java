@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** The latest deliveries of all consumers. A bean that is an {@link IdempotencyObserver} hears of them. */
@@ -36,8 +37,8 @@ class DeliveryFeed implements IdempotencyObserver {
             }
 
             @Override
-            public void failed(int messages) {
-                add(number -> Delivery.failed(number, consumer.name(), messages));
+            public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+                add(number -> Delivery.failed(number, consumer.name(), coordinates));
             }
 
             @Override

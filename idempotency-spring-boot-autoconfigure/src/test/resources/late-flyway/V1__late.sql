@@ -1,1 +1,0 @@
-create table late_table (id integer);
