@@ -159,7 +159,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             String type = causes.all(MessageConversionException.class)
                     .map(MessageConversionException::getFailedMessage)
                     .filter(Objects::nonNull)
-                    .map(message -> " of type " + message.getPayload().getClass().getName())
+                    .map(message ->
+                            " of type " + message.getPayload().getClass().getName())
                     .findFirst()
                     .orElse("");
             return "%s. The listener's parameter cannot be made of a value%s%s"

@@ -29,8 +29,6 @@ public record InboxQuery(
     /** How many there are on a page, unless said otherwise. */
     public static final int DEFAULT_SIZE = 50;
 
-    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
-
     /** The first page of all messages. */
     public static final InboxQuery ALL = new InboxQuery(null, null, null, null, null, 0, DEFAULT_SIZE);
 
@@ -41,9 +39,6 @@ public record InboxQuery(
         if (size < 1 || size > MAX_SIZE) {
             throw new IllegalArgumentException(
                     "A page has between 1 and %d messages, but size is %d".formatted(MAX_SIZE, size));
-        }
-        if (since != null && since.isAfter(LATEST) || until != null && until.isAfter(LATEST)) {
-            throw new IllegalArgumentException("Times end with the year 9999");
         }
         if ((page + 1L) * size > MAX_REACH) {
             throw new IllegalArgumentException(

@@ -119,9 +119,7 @@ class ClaimAtCommitIT extends ApplicationTest {
                         "does not go with keepReply",
                         "does not go with strategy = Strategy.OFFSET");
         assertThatThrownBy(() -> TestApplication.start(
-                        "jdbc:h2:mem:at-commit",
-                        List.of("topic=" + this.topic, "group=" + this.group),
-                        Flushing.class))
+                        "jdbc:h2:mem:at-commit", List.of("topic=" + this.topic, "group=" + this.group), Flushing.class))
                 .rootCause()
                 .message()
                 .contains("needs PostgreSQL");
@@ -136,9 +134,7 @@ class ClaimAtCommitIT extends ApplicationTest {
             assertThat(app.bean(Outcomes.class).consumers).hasSize(2);
         }
         assertThatThrownBy(() -> start(
-                        List.of("idempotency.claim.at-commit=true"),
-                        TestApplication.WithJpa.class,
-                        Indifferent.class))
+                        List.of("idempotency.claim.at-commit=true"), TestApplication.WithJpa.class, Indifferent.class))
                 .rootCause()
                 .message()
                 .contains("idempotency.claim.at-commit", "JpaTransactionManager")
