@@ -117,13 +117,13 @@ class ArchitectureTests {
             entry("key", 950),
             entry("listener", 2_150),
             entry("metrics", 700),
-            entry("observe", 450),
+            entry("observe", 350),
             entry("operation", 700),
             entry("producer", 250),
             entry("reconciliation", 800),
             entry("redrive", 1_150),
             entry("result", 350),
-            entry("retention", 550),
+            entry("retention", 500),
             entry("store", 2_450));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
