@@ -119,7 +119,7 @@ class RecordListenerIT extends ListenersTest {
         Plain listener = this.app.bean(Plain.class);
         assertThatExceptionOfType(UnprotectedListenerException.class)
                 .isThrownBy(() -> listener.on("by hand"))
-                .withMessageContaining("Plain.on");
+                .withMessageContaining("OfRecords.on");
         assertThat(effects(Plain.class)).doesNotContain("by hand");
     }
 
