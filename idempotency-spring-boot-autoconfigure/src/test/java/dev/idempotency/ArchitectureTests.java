@@ -63,8 +63,7 @@ class ArchitectureTests {
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(
                     words -> words[0].equals(".") ? "" : words[0],
-                    words -> new Room(
-                            Integer.parseInt(words[1]), Set.of(Arrays.copyOfRange(words, 2, words.length)))));
+                    words -> new Room(Integer.parseInt(words[1]), Set.of(Arrays.copyOfRange(words, 2, words.length)))));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -73,9 +72,7 @@ class ArchitectureTests {
 
     @Test
     void packagesDoNotFormCycles() {
-        slices().matching(OURS + ".(**)").should()
-                .beFreeOfCycles()
-                .check(OUR_CLASSES);
+        slices().matching(OURS + ".(**)").should().beFreeOfCycles().check(OUR_CLASSES);
     }
 
     @Test
@@ -92,10 +89,7 @@ class ArchitectureTests {
                 return "classes";
             }
         };
-        slices().assignedFrom(topLevelClasses)
-                .should()
-                .beFreeOfCycles()
-                .check(OUR_CLASSES);
+        slices().assignedFrom(topLevelClasses).should().beFreeOfCycles().check(OUR_CLASSES);
     }
 
     @Test
