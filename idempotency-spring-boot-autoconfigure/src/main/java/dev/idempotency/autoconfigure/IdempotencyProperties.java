@@ -14,6 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -77,9 +79,16 @@ public record IdempotencyProperties(
 
     private static <T extends Comparable<T>> void requireBetween(String name, @Nullable T value, T least, T most) {
         if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
-            throw new IllegalArgumentException(
-                    "idempotency.%s must be between %s and %s, but is %s".formatted(name, least, most, value));
+            throw new IllegalArgumentException("idempotency.%s must be between %s and %s, but is %s"
+                    .formatted(name, readable(least), readable(most), readable(value)));
         }
+    }
+
+    /** Durations as one writes them: {@code 1d}, not {@code PT24H}. */
+    private static Object readable(Object value) {
+        return (value instanceof Duration duration)
+                ? DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE)
+                : value;
     }
 
     /**

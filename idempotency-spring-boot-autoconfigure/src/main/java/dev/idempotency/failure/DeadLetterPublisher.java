@@ -10,6 +10,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -153,10 +154,17 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     /** Describes a failure for the log, which must contain no payload: Spring's messaging exceptions quote it. */
     static String describe(Exception exception) {
         Causes causes = Causes.of(exception);
-        MessageConversionException conversion = causes.find(MessageConversionException.class);
-        if (conversion != null && conversion.getFailedMessage() != null) {
-            return conversion.getClass().getName() + ". The listener's parameter cannot be made of a value of type "
-                    + conversion.getFailedMessage().getPayload().getClass().getName() + CONVERSION_REMEDY;
+        if (causes.contains(MessageConversionException.class)) {
+            // The innermost one knows what it could not convert.
+            String type = causes.all(MessageConversionException.class)
+                    .map(MessageConversionException::getFailedMessage)
+                    .filter(Objects::nonNull)
+                    .map(message ->
+                            " of type " + message.getPayload().getClass().getName())
+                    .findFirst()
+                    .orElse("");
+            return "%s. The listener's parameter cannot be made of a value%s%s"
+                    .formatted(MessageConversionException.class.getName(), type, CONVERSION_REMEDY);
         }
         MessagingException quoting = causes.find(MessagingException.class);
         return (quoting != null)

@@ -3,6 +3,10 @@ package dev.idempotency.build;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.Check;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -28,6 +33,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -35,10 +44,13 @@ import tools.jackson.databind.json.JsonMapper;
 /** What README and docs say and can be held against the code. */
 class DocumentationTests {
 
-    private static final Map<String, Integer> LIMITS = Map.of("README.md", 9_000, "docs/strategies.md", 3_000);
+    private static final Map<String, Integer> LIMITS =
+            Map.of("README.md", 9_000, "CONTRIBUTING.md", 6_000, "docs/strategies.md", 3_000);
+    private static final int LONGEST_CELL = 25;
 
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
+    private static final Pattern MESSAGE_LINK = Pattern.compile("([a-z-]+\\.md#[a-z-]+)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
@@ -66,6 +78,16 @@ class DocumentationTests {
     }
 
     @Test
+    void everyLinkInAMessageLeadsSomewhere() {
+        Path docs = Path.of("../docs/README.md").toAbsolutePath().normalize();
+        List<String> links = javaFiles(Path.of("src/main/java"))
+                .flatMap(file -> MESSAGE_LINK.matcher(Documentation.read(file)).results())
+                .map(match -> match.group(1))
+                .toList();
+        assertThat(links).hasSizeGreaterThan(1).allMatch(link -> leadsSomewhere(docs, link));
+    }
+
+    @Test
     void pagesThatLeadToOthersAreShortEnoughToBeReadToTheirEnd() {
         assertThat(LIMITS).allSatisfy((page, limit) -> assertThat(
                         Documentation.read(page).getBytes(StandardCharsets.UTF_8).length)
@@ -89,7 +111,22 @@ class DocumentationTests {
         String howTo = overview.substring(overview.indexOf("## How to"), overview.indexOf("## Reference"));
         assertThat(LINK.matcher(howTo).results().map(match -> "docs/" + match.group(1)))
                 .hasSizeGreaterThan(10)
-                .allSatisfy(page -> assertThat(Documentation.read(page)).contains("```"));
+                .allSatisfy(page -> assertThat(Documentation.read(page)).containsPattern("```(java|yaml|shell|sql)"));
+    }
+
+    @Test
+    void noTableCellIsAParagraph() {
+        assertThat(Documentation.pages().stream().flatMap(page -> CODE.matcher(Documentation.read(page))
+                        .replaceAll("")
+                        .lines()
+                        .filter(line -> line.startsWith("|"))
+                        .flatMap(line -> Stream.of(line.split("(?<!\\\\)\\|")))
+                        .map(cell -> LINK.matcher(ANCHOR.matcher(cell).replaceAll(""))
+                                .replaceAll("]")
+                                .strip())
+                        .filter(cell -> cell.split("\\s+").length > LONGEST_CELL)
+                        .map(cell -> Documentation.nameOf(page) + ": " + cell)))
+                .isEmpty();
     }
 
     @Test
@@ -118,6 +155,22 @@ class DocumentationTests {
     void everyMeterIsInItsPage() {
         assertThat(Documentation.read("docs/observability.md"))
                 .contains(meterNames().map(name -> "| `" + name + "` |").toList());
+    }
+
+    @Test
+    void everyEndpointOperationIsInItsPage() {
+        String page = Documentation.read("docs/endpoints.md");
+        for (Class<?> endpoint : List.of(
+                IdempotencyEndpoint.class,
+                IdempotencyInboxEndpoint.class,
+                IdempotencyDeadLettersEndpoint.class,
+                IdempotencyReconciliationEndpoint.class)) {
+            String path = " /actuator/" + endpoint.getAnnotation(Endpoint.class).id();
+            assertThat(page)
+                    .contains(requestsOf(endpoint)
+                            .map(verb -> "| `" + verb + path)
+                            .toList());
+        }
     }
 
     /** Up to the symptoms: all before them are messages, of which one is Flyway's. */
@@ -163,8 +216,8 @@ class DocumentationTests {
 
     @Test
     void theMapForNewcomersNamesTypesThatThereAre() throws IOException {
-        String map = Documentation.read("CONTRIBUTING.md");
-        map = map.substring(map.indexOf("### Rooms"), map.indexOf("## Easy to get wrong"));
+        String map = Documentation.read("docs/internals.md");
+        map = map.substring(0, map.indexOf("## Easy to get wrong"));
         List<String> named = TYPE.matcher(map)
                 .results()
                 .map(match -> match.group(1))
@@ -242,6 +295,14 @@ class DocumentationTests {
                 .replaceAll("(?m)(^|\\s)// .*$", "")
                 .replace("…", "")
                 .replaceAll("\\s+", "");
+    }
+
+    private static Stream<String> requestsOf(Class<?> endpoint) {
+        return Arrays.stream(endpoint.getDeclaredMethods()).flatMap(method -> Stream.of(
+                        method.isAnnotationPresent(ReadOperation.class) ? "GET" : null,
+                        method.isAnnotationPresent(WriteOperation.class) ? "POST" : null,
+                        method.isAnnotationPresent(DeleteOperation.class) ? "DELETE" : null)
+                .filter(Objects::nonNull));
     }
 
     private static List<String> sourceFiles() throws IOException {

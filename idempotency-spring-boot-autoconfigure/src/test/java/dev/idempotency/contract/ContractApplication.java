@@ -64,6 +64,7 @@ final class ContractApplication implements AutoCloseable {
     private static final Map<String, Object> PROPERTIES = Map.ofEntries(
             Map.entry("spring.main.banner-mode", "off"),
             Map.entry("logging.level.root", "off"),
+            Map.entry("logging.level.dev.idempotency", "off"),
             Map.entry("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers()),
             Map.entry("spring.kafka.listener.poll-timeout", "50ms"),
             Map.entry("spring.kafka.consumer.auto-offset-reset", "earliest"),

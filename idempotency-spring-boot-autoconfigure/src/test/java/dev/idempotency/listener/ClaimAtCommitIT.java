@@ -1,8 +1,10 @@
 package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
@@ -103,6 +105,72 @@ class ClaimAtCommitIT extends ApplicationTest {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "flush a");
         }
+    }
+
+    @Test
+    void whereItCannotBeOrGainsNothingTheApplicationDoesNotStart() {
+        assertThatThrownBy(() -> start(TestApplication.WithJpa.class, Flushing.class, Unsuitable.class))
+                .rootCause()
+                .message()
+                .contains("needs a JdbcTransactionManager, and its own is a JpaTransactionManager")
+                .contains(
+                        "does not go with a batch listener",
+                        "does not go with transactionPerPoll",
+                        "does not go with keepReply",
+                        "does not go with strategy = Strategy.OFFSET");
+        assertThatThrownBy(() -> TestApplication.start(
+                        "jdbc:h2:mem:at-commit", List.of("topic=" + this.topic, "group=" + this.group), Flushing.class))
+                .rootCause()
+                .message()
+                .contains("needs PostgreSQL");
+    }
+
+    @Test
+    void byDefaultOnlyThoseListenersHaveItThatGainByIt() {
+        try (TestApplication app = start(
+                List.of("idempotency.claim.at-commit=true", "spring.kafka.listener.auto-startup=false"),
+                Indifferent.class,
+                Outcomes.class)) {
+            assertThat(app.bean(Outcomes.class).consumers).hasSize(2);
+        }
+        assertThatThrownBy(() -> start(
+                        List.of("idempotency.claim.at-commit=true"), TestApplication.WithJpa.class, Indifferent.class))
+                .rootCause()
+                .message()
+                .contains("idempotency.claim.at-commit", "JpaTransactionManager")
+                .doesNotContain("batch listener");
+    }
+
+    static class Unsuitable {
+
+        @KafkaListener(topics = "${topic}", groupId = "batch", batch = "true")
+        @IdempotentListener(consumer = "batch", claimAtCommit = "true")
+        void batch(List<String> payloads) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "poll")
+        @IdempotentListener(consumer = "poll", claimAtCommit = "true", transactionPerPoll = "true")
+        void poll(String payload) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "reply")
+        @IdempotentListener(consumer = "reply", claimAtCommit = "true", keepReply = true)
+        String reply(String payload) {
+            return payload;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "offset")
+        @IdempotentListener(consumer = "offset", claimAtCommit = "true", strategy = Strategy.OFFSET)
+        void offset(String payload) {}
+    }
+
+    static class Indifferent {
+
+        @KafkaListener(topics = "${topic}", groupId = "batch", batch = "true")
+        @IdempotentListener("batch")
+        void batch(List<String> payloads) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "record")
+        @IdempotentListener("record")
+        void on(String payload) {}
     }
 
     /** Writes before the commit, as libraries do that collect statements. */
