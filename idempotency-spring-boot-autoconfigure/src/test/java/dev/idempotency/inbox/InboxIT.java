@@ -62,16 +62,7 @@ class InboxIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(
-                1,
-                "any",
-                "stripped",
-                "large",
-                "batch",
-                "fallible",
-                "coordinates",
-                "retried",
-                "stubborn");
+        createTopics(1, "any", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
         createTopics(1, "origin", "left", "others");
         createTopics(3, "spread");
         start(

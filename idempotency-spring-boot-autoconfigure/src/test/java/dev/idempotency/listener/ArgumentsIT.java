@@ -74,14 +74,7 @@ class ArgumentsIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                OfHeaders.class,
-                OfMetadata.class,
-                OfPojo.class,
-                OfOwnAnnotation.class,
-                HeadersFirst.class
-            })
+    @ValueSource(classes = {OfHeaders.class, OfMetadata.class, OfPojo.class, OfOwnAnnotation.class, HeadersFirst.class})
     void aListenerOfRecordsIsProtected(Class<? extends Listener> listener) {
         deliver(listener, "1:" + PAYMENT, "1:" + PAYMENT, "1:" + PAYMENT);
         assertThat(effects(listener)).containsExactly(PAYMENT);
