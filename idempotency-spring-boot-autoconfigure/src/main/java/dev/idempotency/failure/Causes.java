@@ -51,6 +51,21 @@ public final class Causes implements Iterable<Throwable> {
         }
     }
 
+    /**
+     * Whether nothing can be relied upon after this error, such as {@code OutOfMemoryError}: it stops its container. All
+     * others, such as stack overflows, are the message's failure. Callers of the application's code catch any
+     * {@code Throwable}: Kotlin throws checked exceptions without declaring them.
+     */
+    public static boolean isFatal(Throwable failure) {
+        return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError);
+    }
+
+    public static void rethrowIfFatal(Throwable failure) {
+        if (isFatal(failure)) {
+            throw (VirtualMachineError) failure;
+        }
+    }
+
     /** The failure itself and its causes, with the next ones of a database; none if there is no failure. */
     public static Causes of(@Nullable Throwable failure) {
         return new Causes(failure, false);

@@ -140,7 +140,7 @@ record ContainerSuspension(
             List<? extends ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        FatalErrors.rethrow(thrown);
+        Causes.rethrowIfFatal(thrown);
         if (thrown instanceof RuntimeException expected && Redelivery.isSoughtBack(records, consumer)) {
             return expected;
         }

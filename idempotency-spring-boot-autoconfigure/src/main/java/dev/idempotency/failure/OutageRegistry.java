@@ -65,7 +65,7 @@ public final class OutageRegistry {
         try {
             return Objects.requireNonNull(this.classifier.classify(failure), "It returned null");
         } catch (Throwable ex) {
-            FatalErrors.rethrow(ex);
+            Causes.rethrowIfFatal(ex);
             logger.error(
                     "FailureClassifier '{}' ({}) failed at a {}: the default is used instead. Fix the classifier: it must"
                             + " return a FailureKind.",
@@ -102,7 +102,7 @@ public final class OutageRegistry {
         try {
             return this.storeTakesWrites.getAsBoolean();
         } catch (Throwable ex) {
-            FatalErrors.rethrow(ex);
+            Causes.rethrowIfFatal(ex);
             return false;
         }
     }

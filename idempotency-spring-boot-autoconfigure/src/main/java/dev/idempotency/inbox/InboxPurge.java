@@ -29,15 +29,6 @@ public final class InboxPurge {
 
     private static final String LAST = "select %s from %s where consumer_id = ?";
 
-    private static final String UNCHANGED = """
-            select message_id
-            from %s
-            where consumer_id = ? and message_id > ? and updated_at < %s
-            order by message_id
-            %s
-            for update skip locked
-            """;
-
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
@@ -116,21 +107,6 @@ public final class InboxPurge {
 
     private static boolean isBefore(@Nullable BigDecimal seconds, Instant time) {
         return seconds == null || EpochSeconds.toInstant(seconds).isBefore(time);
-    }
-
-    /** Deletes messages of a consumer that have not changed for so long, in the order of their ids; returns these. */
-    public List<String> purgeUnchanged(String consumer, Duration idle, String after, int limit) {
-        return this.transaction.execute(transaction -> {
-            List<String> ids = this.jdbc.queryForList(
-                    UNCHANGED.formatted(this.inbox, this.dialect.timeOfSeconds(), this.dialect.rows(0, limit)),
-                    String.class,
-                    consumer,
-                    after,
-                    EpochSeconds.toDecimal(before(idle)));
-            this.table.delete(
-                    ids.stream().map(id -> new MessageId(consumer, id)).toList());
-            return ids;
-        });
     }
 
     private Instant before(Duration age) {

@@ -6,8 +6,8 @@ import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.ConsumerThreadState;
-import dev.idempotency.failure.FatalErrors;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -126,7 +126,7 @@ final class Delivery {
         if (thrown instanceof RuntimeException exception) {
             return exception;
         }
-        if (thrown instanceof Error error && FatalErrors.contains(error)) {
+        if (thrown instanceof Error error && Causes.isFatal(error)) {
             logger.error(
                     "A listener threw {} at {}. That stops its container, and nothing more is consumed until it is started"
                             + " again: nothing can be relied upon after such an error. Restart the application.",
@@ -200,7 +200,7 @@ final class Delivery {
         try {
             this.replies.join();
         } catch (CompletionException ex) {
-            FatalErrors.rethrow(ex.getCause());
+            Causes.rethrowIfFatal(ex.getCause());
             Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
             throw new KafkaException(
                     ("The reply to %s was not sent (%s). It is kept, and is sent when the request is redelivered. See that"

@@ -3,8 +3,8 @@ package dev.idempotency.listener;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchFailure;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.ConsumerThreadState;
-import dev.idempotency.failure.FatalErrors;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -48,7 +48,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
                     return false;
                 }
             } catch (Throwable ex) {
-                FatalErrors.rethrow(ex);
+                Causes.rethrowIfFatal(ex);
                 throw BatchFailure.at(record, records, ex);
             }
         }

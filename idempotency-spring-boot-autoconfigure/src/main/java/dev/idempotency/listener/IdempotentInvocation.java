@@ -6,7 +6,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
@@ -266,7 +266,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
-        FatalErrors.rethrow(failure);
+        Causes.rethrowIfFatal(failure);
         try {
             return (this.candidates.size() == 1 && this.mayBeRefused)
                     ? this.strategy.refusalOf(this.candidates.get(0), failure)

@@ -8,7 +8,6 @@ import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.Causes;
-import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
@@ -174,7 +173,7 @@ public final class RecordIdentifier implements AutoCloseable {
                             .isEmpty()
                     : this.filter.filter(filtered);
         } catch (Throwable ex) {
-            FatalErrors.rethrow(ex);
+            Causes.rethrowIfFatal(ex);
             return false;
         }
     }

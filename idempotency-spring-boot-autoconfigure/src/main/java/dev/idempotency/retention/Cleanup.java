@@ -1,6 +1,6 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;
@@ -152,7 +152,7 @@ public final class Cleanup {
 
         /** Skips the other backlogs of the task, each of which would fail after a timeout; other tasks continue. */
         private void failed(CleanupTask task, Throwable ex) {
-            FatalErrors.rethrow(ex);
+            Causes.rethrowIfFatal(ex);
             RuntimeException reason = (ex instanceof RuntimeException exception)
                     ? exception
                     : new IllegalStateException(

@@ -6,6 +6,7 @@ import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.ProcessedMessageCleanup.Drain;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -54,46 +55,19 @@ public final class InboxCleanup implements CleanupTask {
         List<String> present = this.inbox.consumers();
         List<Backlog> backlogs = new ArrayList<>();
         if (!Collections.disjoint(known, present)) {
-            this.retentions.forEach((status, age) ->
-                    backlogs.add(new Drain((from, limit) -> this.inbox.purgeExpired(known, status, age, from, limit))));
+            this.retentions.forEach((status, age) -> backlogs.add(drain(known, status, age)));
         }
         Duration idle = this.orphansAfter;
         if (idle != null) {
-            present.stream()
-                    .filter(consumer -> !known.contains(consumer))
-                    .map(consumer -> new Orphan(consumer, idle))
-                    .forEach(backlogs::add);
+            List<String> abandoned = present.stream()
+                    .filter(consumer -> !known.contains(consumer) && this.inbox.isAbandoned(consumer, idle))
+                    .toList();
+            this.retentions.keySet().forEach(status -> backlogs.add(drain(abandoned, status, idle)));
         }
         return backlogs;
     }
 
-    /** Messages of a consumer that is not in this application. */
-    private final class Orphan implements Backlog {
-
-        private final String consumer;
-        private final Duration idle;
-        private @Nullable Boolean abandoned;
-        private String after = "";
-
-        Orphan(String consumer, Duration idle) {
-            this.consumer = consumer;
-            this.idle = idle;
-        }
-
-        @Override
-        public int remove(int limit) {
-            if (this.abandoned == null) {
-                this.abandoned = InboxCleanup.this.inbox.isAbandoned(this.consumer, this.idle);
-            }
-            if (!this.abandoned) {
-                return 0;
-            }
-            List<String> forgotten =
-                    InboxCleanup.this.inbox.purgeUnchanged(this.consumer, this.idle, this.after, limit);
-            if (!forgotten.isEmpty()) {
-                this.after = forgotten.get(forgotten.size() - 1);
-            }
-            return forgotten.size();
-        }
+    private Drain drain(Collection<String> consumers, InboxStatus status, Duration age) {
+        return new Drain((from, limit) -> this.inbox.purgeExpired(consumers, status, age, from, limit));
     }
 }

@@ -3,7 +3,6 @@ package dev.idempotency.store;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.failure.Causes;
-import dev.idempotency.failure.FatalErrors;
 import java.sql.SQLException;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -44,7 +43,7 @@ public final class StoreExceptionTranslator {
         } catch (RuntimeException ex) {
             throw translate(task.get(), ex);
         } catch (Error ex) {
-            FatalErrors.rethrow(ex);
+            Causes.rethrowIfFatal(ex);
             throw failed(task.get(), ex.toString(), "Fix the store.", ex);
         }
     }

@@ -78,12 +78,6 @@ public final class ObservedApplication implements AutoCloseable {
         this.application.awaitCaughtUp(this.billingGroup, this.billingTopic);
     }
 
-    /** Delivers to {@link #BILLING} all over again. */
-    public void rewindBilling() {
-        this.application.rewind(this.billingGroup, this.billingTopic);
-        this.application.awaitCaughtUp(this.billingGroup, this.billingTopic);
-    }
-
     /** Sends to the consumer whose name is the default one. */
     public void stock(String id, String payload) {
         this.application.send(this.stockTopic, id, payload);

@@ -1,7 +1,6 @@
 package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
@@ -20,19 +19,12 @@ import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupObserver;
-import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupSchedule;
-import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import java.time.Duration;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -103,14 +95,6 @@ class AutoConfigurationTests {
     }
 
     @Test
-    void withoutRegistriesTheyAreGone() {
-        this.runner.run(context -> assertThat(context)
-                .hasNotFailed()
-                .doesNotHaveBean(MeterObserver.class)
-                .doesNotHaveBean(ObservationObserver.class));
-    }
-
-    @Test
     void withSeveralRegistriesOfWhichNoneIsPrimaryTheApplicationStartsWithoutMeters() {
         this.withRegistries
                 .withBean("another", MeterRegistry.class, SimpleMeterRegistry::new)
@@ -158,18 +142,6 @@ class AutoConfigurationTests {
     }
 
     @Test
-    void theCleanupIsScheduledByDefault() {
-        this.runner.run(context -> {
-            assertThat(context).hasSingleBean(Cleanup.class);
-            assertThat(context.getBean(CleanupSchedule.class).isRunning()).isTrue();
-            IdempotencyProperties.Cleanup properties =
-                    context.getBean(IdempotencyProperties.class).cleanup();
-            assertThat(properties.interval().duration()).isEqualTo(Duration.ofMinutes(1));
-            assertThat(properties.orphansAfter().duration()).isEqualTo(Duration.ofDays(30));
-        });
-    }
-
-    @Test
     void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand() {
         this.runner
                 .withPropertyValues("idempotency.cleanup.interval=-", "idempotency.schema.mode=migrate")
@@ -184,39 +156,5 @@ class AutoConfigurationTests {
         this.runner
                 .withBean(ProcessedMessageStore.class, ForgetfulStore::new)
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Cleanup.class));
-    }
-
-    @Test
-    void tasksAndObserversAreBeans() {
-        AtomicReference<CleanupRun> heard = new AtomicReference<>();
-        this.runner
-                .withBean(CleanupTask.class, OneRow::new)
-                .withBean(CleanupObserver.class, () -> heard::set)
-                .withPropertyValues("idempotency.cleanup.interval=10ms", "idempotency.schema.mode=migrate")
-                .run(context -> {
-                    await().atMost(Duration.ofSeconds(30)).until(() -> heard.get() != null);
-                    CleanupRun run = context.getBean(Cleanup.class).status().lastRun();
-                    assertThat(run.deletedByTask())
-                            .containsOnly(
-                                    Map.entry("processed", 0L),
-                                    Map.entry("versions", 0L),
-                                    Map.entry("inbox", 0L),
-                                    Map.entry("results", 0L),
-                                    Map.entry("one-row", 1L));
-                    assertThat(heard.get().deleted()).isOne();
-                });
-    }
-
-    private static final class OneRow implements CleanupTask {
-
-        @Override
-        public String name() {
-            return "one-row";
-        }
-
-        @Override
-        public List<Backlog> backlogs() {
-            return List.of(limit -> 1);
-        }
     }
 }

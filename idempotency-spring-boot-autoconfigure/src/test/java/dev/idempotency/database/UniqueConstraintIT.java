@@ -135,21 +135,6 @@ class UniqueConstraintIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"x' for key 'payment_id", "(id)=(1)", "\" ON PUBLIC.PAYMENT(ID)", "a\"b''", "it''s, 1"})
-    void whatWasWrittenIsNotTakenForTheNameOfAConstraint(String value) {
-        String quoted = value.replace("''", "'").replace("'", "''");
-        execute("insert into payment values (100, '" + quoted + "', 100, 'n', 1)");
-        try {
-            SQLException error = errorOf("insert into payment values (9, '" + quoted + "', 9, 'n', 1)");
-            assertThat(isViolated("payment_id", error)).isFalse();
-            assertThat(isViolated("payment_id_2", error)).isTrue();
-            assertThat(constraint("payment_id_2").isTaken(error, this.jdbc)).isNotEqualTo(false);
-        } finally {
-            execute("delete from payment where id = 100");
-        }
-    }
-
-    @ParameterizedTest
     @ValueSource(
             strings = {"payment_amount", "entry_payment", "payment_slow", "nowhere.payment_id", "stay_once", "'\"?"})
     void aNameThatIsNotOneOfAUniqueConstraintIsRefused(String name) {
@@ -181,15 +166,6 @@ class UniqueConstraintIT {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> constraint("event_pkey"))
                 .withMessageContaining("partitioned table");
-    }
-
-    @Test
-    void aConstantDefaultAndNullsThatAreNotDistinctAreNoFault() {
-        execute(
-                "create table fine (a uuid not null default '0a0a0a0a-0000-0000-0000-00000000000a' constraint fine_a unique,"
-                        + " b bigint, c bigserial, constraint fine_b unique nulls not distinct (b))");
-        assertThat(constraint("fine_a").table()).isEqualTo("fine");
-        assertThat(constraint("fine_b").table()).isEqualTo("fine");
     }
 
     @Test

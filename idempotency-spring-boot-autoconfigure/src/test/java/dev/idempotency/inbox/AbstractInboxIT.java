@@ -540,13 +540,6 @@ abstract class AbstractInboxIT {
         this.jdbc.update("update idempotency_processed " + hoursAgo.formatted("processed_at"), old, this.consumer);
         assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(3))).isFalse();
         assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isTrue();
-        assertThat(this.purge.purgeUnchanged(this.consumer, Duration.ofHours(3), "", 2))
-                .isEmpty();
-        assertThat(this.purge.purgeUnchanged(this.consumer, Duration.ofHours(1), "", 2))
-                .containsExactly("1", "2");
-        assertThat(this.purge.purgeUnchanged(this.consumer, Duration.ofHours(1), "2", 2))
-                .containsExactly("3");
-        assertThat(this.purge.consumers()).doesNotContain(this.consumer);
         this.recorder.failed(List.of(message("4")), new IllegalStateException("x"));
         assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
     }

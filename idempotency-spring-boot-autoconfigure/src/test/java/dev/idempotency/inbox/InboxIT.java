@@ -42,16 +42,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.ContainerPostProcessor;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchListenerFailedException;
-import org.springframework.kafka.listener.ContainerProperties.AckMode;
-import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
@@ -67,18 +62,7 @@ class InboxIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(
-                1,
-                "any",
-                "stripped",
-                "large",
-                "batch",
-                "fallible",
-                "many",
-                "coordinates",
-                "retried",
-                "nacked",
-                "stubborn");
+        createTopics(1, "any", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
         createTopics(1, "origin", "left", "others");
         createTopics(3, "spread");
         start(
@@ -313,20 +297,6 @@ class InboxIT extends SharedApplicationTest {
     }
 
     @Test
-    void allFailedMessagesOfAConsumerAreReplayedInTheirOrderAndOnlyOnce() {
-        for (int i = 0; i < 3; i++) {
-            failAt("many " + i, 2);
-            this.app.send(topic("many"), "id-" + i, "many " + i);
-        }
-        sendAndAwait("many", "good", "many good");
-        assertThat(this.inbox.replayFailed("many")).isEqualTo(new ReplayResult(3, 0, 0));
-        assertThat(this.inbox.replayFailed("many")).isEqualTo(new ReplayResult(0, 0, 0));
-        awaitCaughtUp("many");
-        assertThat(effectsOf("many")).hasSize(4).doesNotHaveDuplicates();
-        assertThat(TopicContents.values(topic("many")).subList(4, 7)).containsExactly("many 0", "many 1", "many 2");
-    }
-
-    @Test
     void aProcessedMessageIsReplayedOnlyWhenItIsForgottenOnPurpose() {
         MessageId twice = new MessageId("fallible", "twice");
         sendAndAwait("fallible", "twice", "twice");
@@ -400,15 +370,6 @@ class InboxIT extends SharedApplicationTest {
         sendAndAwait("stubborn", "1", "stubborn");
         assertThat(effectsOf("stubborn")).containsExactly("stubborn stubborn");
         assertEntry("stubborn", "1", InboxStatus.PROCESSED, 1);
-    }
-
-    @Test
-    void aNackIsAFailureToo() {
-        failAt("nacked", 1);
-        sendAndAwait("nacked", "1", "nacked");
-        assertThat(effectsOf("nacked")).containsExactly("nacked nacked");
-        assertThat(assertEntry("nacked", "1", InboxStatus.PROCESSED, 2).lastError())
-                .contains("nack()");
     }
 
     private void insert(String consumer, String id, InboxStatus status, String topic, int partition, byte[] payload) {
@@ -514,12 +475,6 @@ class InboxIT extends SharedApplicationTest {
             work("fallible", payload);
         }
 
-        @KafkaListener(topics = "many${suffix}", groupId = "many${suffix}")
-        @IdempotentListener(consumer = "many")
-        void many(String payload) {
-            work("many", payload);
-        }
-
         @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
         @IdempotentListener(consumer = "coordinates", key = "#coordinates")
         void coordinates(String payload) {
@@ -544,22 +499,6 @@ class InboxIT extends SharedApplicationTest {
         @Transactional(noRollbackFor = IllegalStateException.class)
         void stubborn(String payload) {
             work("stubborn", payload);
-        }
-
-        @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", containerPostProcessor = "manualAcks")
-        @IdempotentListener(consumer = "nacked")
-        void nacked(String payload, Acknowledgment acknowledgment) {
-            this.effects.happen("nacked " + payload);
-            if (fails(payload)) {
-                acknowledgment.nack(Duration.ofMillis(10));
-            } else {
-                acknowledgment.acknowledge();
-            }
-        }
-
-        @Bean
-        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> manualAcks() {
-            return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL);
         }
     }
 

@@ -37,10 +37,8 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
-import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
@@ -67,7 +65,7 @@ class ArgumentsIT extends ListenersTest {
 
     @Override
     String[] properties() {
-        return new String[] {"consumer-name=named by a placeholder", "key-property=paymentId"};
+        return new String[] {"consumer-name=named by a placeholder"};
     }
 
     @Override
@@ -76,15 +74,7 @@ class ArgumentsIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                OfHeaders.class,
-                OfMetadata.class,
-                OfBytes.class,
-                OfPojo.class,
-                OfOwnAnnotation.class,
-                HeadersFirst.class
-            })
+    @ValueSource(classes = {OfHeaders.class, OfMetadata.class, OfPojo.class, OfOwnAnnotation.class, HeadersFirst.class})
     void aListenerOfRecordsIsProtected(Class<? extends Listener> listener) {
         deliver(listener, "1:" + PAYMENT, "1:" + PAYMENT, "1:" + PAYMENT);
         assertThat(effects(listener)).containsExactly(PAYMENT);
@@ -114,7 +104,6 @@ class ArgumentsIT extends ListenersTest {
             DrainsAndIsRetried | 1:a 2:b 3:c 4:d               | a b c d           |
             KeyThatThrows      | 1:1 2:2 3:x 4:4               | 1 2 4             | x
             LeavesOut          | 1:a 1:a-again 2:left-out 3:c  | a c               |
-            LeavesOutKeys      | 1:a 2:a 3:left-out 4:c        | a c               | left-out
             OfJson             | 1:{"name":"a"} 2:no 3:{"name":"c"} | a c          | no
             """)
     void aBatchIsFilteredLikeItsArgumentsHoweverTheListenerChangesThem(
@@ -174,21 +163,10 @@ class ArgumentsIT extends ListenersTest {
     }
 
     @Test
-    void whatTheFactoryWasGivenKeepsWorking() {
-        assertDelivered("OfOwnFactory", "1:a 1:a 2:drop 3:b", "a,intercepted b,intercepted", null);
-        assertThat(Factories.SEEN).containsExactlyInAnyOrder("customizer", "post-processor");
-    }
-
-    @Test
     void aDuplicateSendsNoReplyWhateverItsMethodReturns() {
         deliver(Replies.class, "1:a", "1:a", "2:bc");
-        deliver(RepliesToBatch.class, "1:a", "1:a");
-        deliver(RepliesToBatch.class, "2:b");
-        Awaitility.await().untilAsserted(() -> {
-            assertThat(TopicContents.values(topic(Replies.class) + "-replies")).containsExactly("true", "false");
-            assertThat(TopicContents.values(topic(RepliesToBatch.class) + "-replies"))
-                    .containsExactly("true", "true");
-        });
+        Awaitility.await().untilAsserted(() -> assertThat(TopicContents.values(topic(Replies.class) + "-replies"))
+                .containsExactly("true", "false"));
     }
 
     @Test
@@ -236,15 +214,6 @@ class ArgumentsIT extends ListenersTest {
             assertThat(consumer.assignment()).isNotEmpty();
             assertThat(metadata.offset()).isZero();
             happen(payload);
-        }
-    }
-
-    static class OfBytes extends Listener {
-
-        @OwnTopic(properties = "value.deserializer=org.apache.kafka.common.serialization.ByteArrayDeserializer")
-        @IdempotentListener(key = "#jsonPath(#payload, '$.${key-property}')")
-        void on(byte[] payload) {
-            happen(new String(payload, StandardCharsets.UTF_8));
         }
     }
 
@@ -394,10 +363,6 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    @Container(factory = "leavingOut")
-    @IdempotentListener(key = "#payload")
-    static class LeavesOutKeys extends OfBatches {}
-
     public record Named(String name) {}
 
     static class OfJson extends Listener {
@@ -459,15 +424,6 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class OfOwnFactory extends Listener {
-
-        @OwnTopic(containerFactory = "own", containerPostProcessor = "postProcessor")
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
     static class Replies extends Listener {
 
         @OwnTopic(containerFactory = "replying")
@@ -475,16 +431,6 @@ class ArgumentsIT extends ListenersTest {
         @SendTo("Replies${suffix}-replies")
         boolean on(String payload) {
             return payload.length() == 1;
-        }
-    }
-
-    static class RepliesToBatch extends Listener {
-
-        @OwnTopic(batch = "true", containerFactory = "replying")
-        @IdempotentListener
-        @SendTo("RepliesToBatch${suffix}-replies")
-        String on(List<String> payloads) {
-            return "true";
         }
     }
 
@@ -539,8 +485,6 @@ class ArgumentsIT extends ListenersTest {
     }
 
     static class Factories {
-
-        private static final List<String> SEEN = new ArrayList<>();
 
         private static boolean isRefused(Object payload) {
             return !Character.isDigit(String.valueOf(payload).charAt(0));
@@ -608,26 +552,6 @@ class ArgumentsIT extends ListenersTest {
                 }
             });
             return plain;
-        }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> own(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.setRecordFilterStrategy(filter());
-            plain.setRecordInterceptor((record, consumer) -> {
-                ConsumerRecord<Object, Object> changed = new ConsumerRecord<>(
-                        record.topic(), record.partition(), record.offset(), null, record.value() + ",intercepted");
-                record.headers().forEach(changed.headers()::add);
-                return changed;
-            });
-            plain.setContainerCustomizer(container -> SEEN.add("customizer"));
-            return plain;
-        }
-
-        @Bean
-        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>>
-                postProcessor() {
-            return container -> SEEN.add("post-processor");
         }
 
         @Bean

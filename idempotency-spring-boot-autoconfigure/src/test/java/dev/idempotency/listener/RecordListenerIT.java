@@ -18,8 +18,6 @@ import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -33,8 +31,6 @@ import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
-import org.springframework.kafka.config.ContainerPostProcessor;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -92,13 +88,6 @@ class RecordListenerIT extends ListenersTest {
     }
 
     @Test
-    void theAdviceOfTheContainerIsCalledOnceADelivery() {
-        deliver(Advised.class, "1:a");
-        assertThat(effects(Advised.class)).containsExactly("a");
-        assertThat(this.app.bean(AtomicInteger.class)).hasValue(1);
-    }
-
-    @Test
     void twoConsumersOfOneTopicEachProcessAMessageOnce() {
         deliver(TwoConsumers.class, "1:a", "1:a");
         this.app.awaitCaughtUp(topic(TwoConsumers.class) + "-2", topic(TwoConsumers.class));
@@ -127,11 +116,11 @@ class RecordListenerIT extends ListenersTest {
 
     @Test
     void aListenerCalledByHandIsRefusedRatherThanRunUnprotected() {
-        Advised listener = this.app.bean(Advised.class);
+        Plain listener = this.app.bean(Plain.class);
         assertThatExceptionOfType(UnprotectedListenerException.class)
                 .isThrownBy(() -> listener.on("by hand"))
-                .withMessageContaining("Advised.on");
-        assertThat(effects(Advised.class)).doesNotContain("by hand");
+                .withMessageContaining("OfRecords.on");
+        assertThat(effects(Plain.class)).doesNotContain("by hand");
     }
 
     @Test
@@ -222,15 +211,6 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    static class Advised extends Listener {
-
-        @OwnTopic(containerPostProcessor = "advice")
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
     static class TwoConsumers extends Listener {
 
         @OwnTopic
@@ -278,22 +258,6 @@ class RecordListenerIT extends ListenersTest {
     }
 
     static class Beans {
-
-        @Bean
-        static AtomicInteger calls() {
-            return new AtomicInteger();
-        }
-
-        @Bean
-        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advice(
-                AtomicInteger calls) {
-            return container -> container.getContainerProperties().setAdviceChain((MethodInterceptor) invocation -> {
-                if (invocation.getMethod().getName().equals("onMessage")) {
-                    calls.incrementAndGet();
-                }
-                return invocation.proceed();
-            });
-        }
 
         @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> handledManually(

@@ -93,22 +93,6 @@ class DashboardAndAlertsIT {
                 });
     }
 
-    @Test
-    void theFirstRowBeginsWithOutagesDeadLettersAndLag() throws IOException {
-        List<String> first = JsonPath.read(dashboard(), "$.panels[?(@.gridPos.y == 1)].targets[0].expr");
-        assertThat(first.subList(0, 3))
-                .satisfiesExactly(
-                        query -> assertThat(query).contains("idempotency_outage"),
-                        query -> assertThat(query).contains("idempotency_dead_letters_total"),
-                        query -> assertThat(query).contains("idempotency_lag_seconds_max"));
-    }
-
-    @Test
-    void theDashboardTakesItsDataSourceFromItsVariable() throws IOException {
-        assertThat(JsonPath.<List<String>>read(dashboard(), "$..datasource.uid"))
-                .containsOnly("${datasource}");
-    }
-
     private static String dashboard() throws IOException {
         return Files.readString(FOLDER.resolve("grafana/idempotency-dashboard.json"));
     }

@@ -58,16 +58,6 @@ class MetersIT {
     }
 
     @Test
-    void theSameRecordAgainIsARedelivery() {
-        this.app.bill(unique(), "rewound");
-        PrometheusScrape before = PrometheusScrape.of(this.app);
-        this.app.rewindBilling();
-        PrometheusScrape after = PrometheusScrape.of(this.app);
-        assertThat(difference(before, after, "idempotency_dedup_hits_total", "kind", "redelivery"))
-                .isPositive();
-    }
-
-    @Test
     void aConsumerHasFewSeriesAndBucketsOnlyForAgesUpToTheRetention() {
         this.app.bill(unique(), "delivered");
         PrometheusScrape scrape = PrometheusScrape.of(this.app);
@@ -83,17 +73,6 @@ class MetersIT {
                 .anyMatch(le -> !le.equals("+Inf") && Double.parseDouble(le) == thirtyDays);
         assertThat(billing(scrape, "idempotency_retention_seconds")).isEqualTo(thirtyDays);
         assertThat(billing(scrape, "idempotency_lag_seconds_max")).isPositive();
-    }
-
-    @Test
-    void theStoreTellsItsRowsAndItsOldestMessage() {
-        this.app.bill(unique(), "remembered");
-        this.app.application().jdbc().execute("analyze idempotency_processed");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
-            PrometheusScrape scrape = PrometheusScrape.of(this.app);
-            assertThat(scrape.value("idempotency_store_rows", Map.of())).isPositive();
-            assertThat(billing(scrape, "idempotency_store_oldest_age_seconds")).isPositive();
-        });
     }
 
     @Test

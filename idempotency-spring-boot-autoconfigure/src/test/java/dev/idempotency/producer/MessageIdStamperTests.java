@@ -138,19 +138,6 @@ class MessageIdStamperTests {
     }
 
     @Test
-    void theIdThatAnInterceptorGivesCounts() {
-        MessageIdInterceptor<Object, Object> stamping = interceptor(new Interceptor() {
-
-            @Override
-            public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
-                record.headers().add("ce_id", new byte[] {1});
-                return record;
-            }
-        });
-        assertThat(idOf(stamping.onSend(record("key")))).isEqualTo("none");
-    }
-
-    @Test
     void anInterceptorThatFailsFailsAsItDidAndIsToldAllElse() {
         List<String> calls = new ArrayList<>();
         MessageIdInterceptor<Object, Object> interceptor = interceptor(new Interceptor() {

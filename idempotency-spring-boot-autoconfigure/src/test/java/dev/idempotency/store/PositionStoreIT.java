@@ -1,23 +1,14 @@
 package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotency.ClaimTimeoutException;
-import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
@@ -34,12 +25,10 @@ class PositionStoreIT {
 
     private static final String TOPIC = "Bestellungen.日本";
 
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private HikariDataSource dataSource;
     JdbcTemplate jdbc;
     TransactionTemplate transaction;
     JdbcPositionStore store;
-    private JdbcPositionStore impatient;
 
     @Parameter
     private StoreServer server;
@@ -49,18 +38,7 @@ class PositionStoreIT {
         this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        IdempotencyDatabase database = this.server.database();
-        this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
-        this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
-        empty();
-    }
-
-    @AfterEach
-    void stopThreads() {
-        this.threads.shutdownNow();
-    }
-
-    private void empty() {
+        this.store = new JdbcPositionStore(this.server.database(), Duration.ofSeconds(30));
         this.jdbc.update("delete from idempotency_position");
     }
 
@@ -109,45 +87,6 @@ class PositionStoreIT {
         assertThat(this.store.positionsOf("consumer"))
                 .extracting(PartitionPosition::topicId, PartitionPosition::nextOffset)
                 .containsExactly(tuple("other-id", 20L));
-    }
-
-    @Test
-    void theSecondWaitsForTheFirstAndThenSeesWhatIsDone() throws Exception {
-        move(claim(0, 0, 1));
-        assertThat(movedWhileTheFirst(false)).isEmpty();
-        empty();
-        move(claim(0, 0, 1));
-        assertThat(movedWhileTheFirst(true)).hasSize(1);
-    }
-
-    private Map<PositionClaim, Long> movedWhileTheFirst(boolean rollsBack) throws Exception {
-        CountDownLatch moved = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-            this.store.move(List.of(claim(0, 1, 2)));
-            moved.countDown();
-            await(end);
-            if (rollsBack) {
-                status.setRollbackOnly();
-            }
-        }));
-        await(moved);
-        assertThatExceptionOfType(ClaimTimeoutException.class)
-                .isThrownBy(() ->
-                        this.transaction.executeWithoutResult(status -> this.impatient.move(List.of(claim(0, 1, 2)))))
-                .withMessageContaining(TOPIC + "-0@1");
-        Future<Map<PositionClaim, Long>> second = this.threads.submit(() -> move(claim(0, 1, 2)));
-        end.countDown();
-        first.get(30, TimeUnit.SECONDS);
-        return second.get(30, TimeUnit.SECONDS);
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     @Test

@@ -13,7 +13,6 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.Stale;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,24 +22,16 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -52,7 +43,6 @@ class VersionStrategyIT {
 
     private static final String CONSUMER = "consumer";
 
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private HikariDataSource dataSource;
     JdbcTemplate jdbc;
     TransactionTemplate transaction;
@@ -73,11 +63,6 @@ class VersionStrategyIT {
                 "create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
         this.jdbc.update("delete from idempotency_version");
         this.jdbc.update("delete from idempotency_processed");
-    }
-
-    @AfterEach
-    void stopThreads() {
-        this.threads.shutdownNow();
     }
 
     private static MessageId entity(String key) {
@@ -228,41 +213,6 @@ class VersionStrategyIT {
                 .doesNotHaveDuplicates();
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void aMessageWaitsForAnotherOfItsEntityAndForWhatBecomesOfIt(boolean undone) throws Exception {
-        admit(at(0, "a", 1));
-        CountDownLatch claimed = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-            this.strategy.admit(List.of(at(1, "a", 5), at(2, "new", 5)));
-            claimed.countDown();
-            await(end);
-            if (undone) {
-                status.setRollbackOnly();
-            }
-        }));
-        await(claimed);
-        Future<Admission> older = this.threads.submit(() -> admit(at(3, "a", 4)));
-        Future<Admission> newer = this.threads.submit(() -> admit(at(4, "new", 6)));
-        for (Future<Admission> waiting : List.of(older, newer)) {
-            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS));
-        }
-        end.countDown();
-        first.get(30, TimeUnit.SECONDS);
-        assertThat(older.get(30, TimeUnit.SECONDS).stale()).hasSize(undone ? 0 : 1);
-        assertThat(positions(newer.get(30, TimeUnit.SECONDS))).containsExactly(4);
-        assertThat(stored("a")).isEqualTo(Version.of(undone ? 4 : 5));
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
-    }
-
     /** Versions in many threads and orders, some of them undone: those that remain grow, and end with the greatest. */
     @Test
     void overlappingBatchesNeitherDeadlockNorLetAnOlderVersionInAfterANewerOne() throws Exception {
@@ -310,28 +260,6 @@ class VersionStrategyIT {
                         .forEach(claim -> greatest.merge(
                                 claim.entity().value(), claim.version().value().longValue(), Math::max));
             }
-        }
-    }
-
-    /** MariaDB shows a transaction what was there when it first read, be it for what stood before a version. */
-    @Test
-    void whatOthersCommitWhileVersionsAreComparedIsSeen() {
-        admit(at(0, "a", 1), at(0, "b", 1));
-        this.transaction.executeWithoutResult(status -> {
-            assertThat(positions(this.strategy.admit(List.of(at(2, "a", 2), at(3, "a", 3)))))
-                    .containsExactly(2, 3);
-            join(this.threads.submit(() -> admit(at(1, "b", 9))));
-            assertThat(this.strategy.admit(List.of(at(4, "b", 8))).stale())
-                    .extracting(Stale::newest)
-                    .containsExactly(Version.of(9));
-        });
-    }
-
-    private static void join(Future<?> other) {
-        try {
-            other.get(30, TimeUnit.SECONDS);
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
         }
     }
 
