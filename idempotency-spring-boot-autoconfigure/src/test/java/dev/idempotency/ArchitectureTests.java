@@ -51,7 +51,7 @@ class ArchitectureTests {
             key              950
             listener        2150 definition failure inbox kafka key observe result store
             metrics          700 inbox observe reconciliation retention store
-            observe          350
+            observe          450
             operation        700 database observe result store
             producer         250 kafka key
             reconciliation   800 definition failure inbox job kafka listener observe redrive store

@@ -4,7 +4,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.kafka.CapturingDeserializer;
 import dev.idempotency.kafka.SpringKafkaInternals;
-import dev.idempotency.observe.ConsumerObserver;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -32,7 +31,6 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("dev/idempotency/schema/**");
         // Used as a consumer if there is none.
         hints.proxies().registerJdkProxy(Consumer.class);
-        hints.proxies().registerJdkProxy(ConsumerObserver.class);
         ReflectionHints reflection = hints.reflection();
         SpringKafkaInternals.registerHints(reflection, classLoader);
         // Kafka makes it by its name.

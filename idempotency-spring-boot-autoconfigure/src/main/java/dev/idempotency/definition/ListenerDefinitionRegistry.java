@@ -4,10 +4,10 @@ import dev.idempotency.Check;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
+import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.ObserverNotifier;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
@@ -141,7 +141,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     /** One per consumer, though it may have several containers: one for each retry topic. */
     private ConsumerObserver observerOf(ConsumerDescription consumer) {
         ConsumerObserver observer = this.observers.computeIfAbsent(
-                consumer.name(), name -> ObserverNotifier.observersOf(this.defaults.observers(), consumer));
+                consumer.name(), name -> CompositeConsumerObserver.of(this.defaults.observers(), consumer));
         if (this.running) {
             log(List.of(consumer));
         }

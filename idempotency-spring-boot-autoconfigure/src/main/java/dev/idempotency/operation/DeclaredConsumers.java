@@ -4,11 +4,11 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.Strategy;
 import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.database.RetentionLimit;
+import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.observe.ObserverNotifier;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -61,7 +61,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             this.consumers.put(
                     name,
                     new Declared(
-                            description, shorter(ids, results), ObserverNotifier.observersOf(observers, description)));
+                            description, shorter(ids, results), CompositeConsumerObserver.of(observers, description)));
         }
         if (!this.consumers.isEmpty()) {
             logger.info("Idempotent consumers of code: {}{}", this.consumers.size(), describeAll());

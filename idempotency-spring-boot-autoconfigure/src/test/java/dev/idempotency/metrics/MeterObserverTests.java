@@ -9,12 +9,12 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.Version;
 import dev.idempotency.app.Outcomes;
+import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.observe.Stale;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
@@ -124,7 +124,7 @@ class MeterObserverTests {
             }
         };
         Outcomes outcomes = new Outcomes();
-        ConsumerObserver all = ObserverNotifier.observersOf(List.of(failsToBegin, failsLater, outcomes), BILLING);
+        ConsumerObserver all = CompositeConsumerObserver.of(List.of(failsToBegin, failsLater, outcomes), BILLING);
         everythingHappens(all);
         assertThat(outcomes.processed).containsExactly(ID);
     }
