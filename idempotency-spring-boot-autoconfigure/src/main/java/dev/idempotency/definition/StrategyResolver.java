@@ -183,28 +183,17 @@ final class StrategyResolver {
 
     /**
      * Whether the messages of a listener that wants it, or has it by default, are claimed with the commit. Where it is the
-     * default, listeners that would gain nothing claim first.
-     *
-     * @param perPoll whether it demands one transaction per poll
+     * default, listeners that would gain nothing claim first. {@code perPoll} is whether it demands one transaction per poll.
      */
     boolean claimsAtCommit(ListenerCandidate candidate, boolean perPoll, PlatformTransactionManager manager) {
-        IdempotentListener annotation = candidate.annotation();
-        boolean demanded = !annotation.claimAtCommit().isEmpty();
-        boolean batch = ContainerFacts.deliversBatches(candidate.container());
+        boolean demanded = !candidate.annotation().claimAtCommit().isEmpty();
         boolean shared = perPoll || (!demanded && this.defaults.transactionPerPoll());
-        if (annotation.strategy() != Strategy.MESSAGE_ID || batch || shared || annotation.keepReply()) {
+        String contradiction = contradictionToClaimAtCommit(candidate, shared);
+        if (contradiction != null) {
             if (demanded) {
                 throw ListenerFault.found(
                         Check.STRATEGY,
-                        "claimAtCommit = \"true\" does not go with %s."
-                                .formatted(
-                                        batch
-                                                ? "a batch listener, which claims all its messages with one statement"
-                                                : perPoll
-                                                        ? "transactionPerPoll, which claims all its messages with one statement"
-                                                        : annotation.keepReply()
-                                                                ? "keepReply, as the claim is not held while the listener runs"
-                                                                : "strategy = Strategy." + annotation.strategy()),
+                        "claimAtCommit = \"true\" does not go with %s.".formatted(contradiction),
                         "Remove one of them.");
             }
             return false;
@@ -220,6 +209,17 @@ final class StrategyResolver {
                                     + " \"false\").");
         }
         return true;
+    }
+
+    private static @Nullable String contradictionToClaimAtCommit(ListenerCandidate candidate, boolean shared) {
+        if (shared || ContainerFacts.deliversBatches(candidate.container())) {
+            return (shared ? "transactionPerPoll" : "a batch listener") + ", which claims all messages at once";
+        }
+        if (candidate.annotation().keepReply()) {
+            return "keepReply, as the claim is not held while the listener runs";
+        }
+        Strategy strategy = candidate.annotation().strategy();
+        return (strategy != Strategy.MESSAGE_ID) ? "strategy = Strategy." + strategy : null;
     }
 
     private @Nullable String obstacleToClaimAtCommit(PlatformTransactionManager manager) {
