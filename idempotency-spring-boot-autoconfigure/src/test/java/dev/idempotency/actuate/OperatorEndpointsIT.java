@@ -355,13 +355,14 @@ class OperatorEndpointsIT {
         assertThat(output)
                 .contains(
                         "Requested by auditor for consumer '%s': reconciliation since PT24H".formatted(this.consumer));
-        assertThat(this.app
-                        .context()
-                        .getBean(MeterRegistry.class)
-                        .get("idempotency.reconciliation.missing")
-                        .gauge()
-                        .value())
-                .isZero();
+        // Observers hear of it when it has ended.
+        Awaitility.await()
+                .until(() -> this.app
+                                .bean(MeterRegistry.class)
+                                .get("idempotency.reconciliation.missing")
+                                .gauge()
+                                .value()
+                        == 0);
     }
 
     @Test
