@@ -29,7 +29,7 @@ class ChaosIT {
         Report report = run("--messages=" + messages, faults, rate, processes, seed, "--results=target/chaos");
 
         assertThat(report.isClean()).as(report.markdown()).isTrue();
-        assertThat(report.verdicts()).hasSize(11).allSatisfy(verdict -> {
+        assertThat(report.verdicts()).hasSize(12).allSatisfy(verdict -> {
             int ended = verdict.applied() + verdict.deadLettered();
             if (verdict.consumer().startsWith("offset")) {
                 assertThat(ended).isGreaterThanOrEqualTo(messages + report.duplicates());

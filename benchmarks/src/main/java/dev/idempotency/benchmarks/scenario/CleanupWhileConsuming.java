@@ -6,9 +6,13 @@ import dev.idempotency.benchmarks.measured.MeasuredListener;
 import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
+import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.ProcessedMessagePurge;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -57,8 +61,12 @@ public final class CleanupWhileConsuming implements Scenario {
             FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
             jdbc.update(BE_ACTIVE, listener);
             application.publish(supply);
-            Removal removal =
-                    new Removal(new Cleanup(application.beans(CleanupTask.class), BATCH_SIZE, ROWS_PER_RUN, List.of()));
+            CleanupTask task = new ProcessedMessageCleanup(
+                    new ProcessedMessagePurge(
+                            application.bean(JdbcProcessedMessageStore.class).database()),
+                    ConsumerRegistry.of(application.beans(ConsumerRegistry.class)::stream),
+                    null);
+            Removal removal = new Removal(new Cleanup(List.of(task), BATCH_SIZE, ROWS_PER_RUN, List.of()));
             try (AlternatingListeners turns = application.alternate(List.of(listener), supply)) {
                 for (int i = 0; i < 2 * sizes.warmUps(); i++) {
                     turns.measure(listener, messages);
