@@ -360,6 +360,7 @@ class OperatorEndpointsIT {
                 .until(() -> this.app
                                 .bean(MeterRegistry.class)
                                 .get("idempotency.reconciliation.missing")
+                                .tag("consumer", this.consumer)
                                 .gauge()
                                 .value()
                         == 0);
