@@ -1,8 +1,7 @@
 package dev.idempotency;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigInteger;
@@ -40,10 +39,13 @@ class MessageIdsTests {
     @Test
     void anotherIdIsRefusedRatherThanReplaced() {
         MessageIds.stamp(this.record, "of the message received");
-        assertThatIllegalStateException()
-                .isThrownBy(() -> MessageIds.stamp(this.record, "4711/PAID"))
-                .withMessageContainingAll(
-                        "orders", "'of the message received'", "'4711/PAID'", "leave out 'message-id'");
+        assertThrown(
+                IllegalStateException.class,
+                () -> MessageIds.stamp(this.record, "4711/PAID"),
+                "orders",
+                "'of the message received'",
+                "'4711/PAID'",
+                "leave out 'message-id'");
         assertThat(idsOf(this.record)).containsExactly("of the message received");
     }
 
@@ -91,9 +93,7 @@ class MessageIdsTests {
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "null", "a\0b", "\ud800"})
     void whatNobodyCouldTellTheMessageByIsRefused(String id) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> MessageIds.stamp(this.record, id))
-                .withMessageContaining("topic orders");
+        assertThrown(IllegalArgumentException.class, () -> MessageIds.stamp(this.record, id), "topic orders");
         assertThat(idsOf(this.record)).isEmpty();
     }
 }

@@ -78,7 +78,7 @@ class IdempotencyEndpointIT {
     void theSizeOfTheTableAndTheLastCleanupAreReported() {
         this.app.bill(unique(), "counted");
         CleanupRun run = this.app.cleanUp(limit -> 17);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        Awaitility.await().untilAsserted(() -> {
             this.app.application().jdbc().execute("analyze idempotency_processed");
             Integer rows = JsonPath.read(ok("/idempotency"), "$.store.rows");
             assertThat(rows)
@@ -151,7 +151,7 @@ class IdempotencyEndpointIT {
     @Test
     void aConsumerThatGoesByOffsetsShowsItsPositionsWhichCanBeForgotten(CapturedOutput output) {
         this.app.stock(unique(), "archived");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
+        Awaitility.await().untilAsserted(() -> assertThat(
                         JsonPath.<List<Map<String, Object>>>read(ok("/idempotency?consumer=archive"), "$.positions"))
                 .singleElement()
                 .satisfies(position -> assertThat(position)

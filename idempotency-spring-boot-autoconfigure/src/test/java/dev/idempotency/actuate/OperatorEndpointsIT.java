@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -13,7 +14,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -28,7 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -321,7 +320,7 @@ class OperatorEndpointsIT {
     @Test
     void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
         Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(JsonPath.<String>read(
+        Awaitility.await().untilAsserted(() -> assertThat(JsonPath.<String>read(
                         this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), "$.redrive.state"))
                 .isEqualTo("COMPLETED"));
         HttpResponse<String> one = post(this.clerk, DEAD_LETTERS, ", \"deadLetter\": \"" + this.topic + "-dlt-0@0\"");
@@ -343,7 +342,6 @@ class OperatorEndpointsIT {
         Actuator.body(post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\""), 202);
         String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
         String report = Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
                 .until(() -> this.clerk.ok(query), answer -> !JsonPath.<String>read(answer, "$.state")
                         .equals("RUNNING"));
         assertThat(JsonPath.<String>read(report, "$.state")).isEqualTo("COMPLETED");
@@ -374,7 +372,6 @@ class OperatorEndpointsIT {
         Actuator.body(post(this.auditor, RECONCILIATION, ", \"replayFrom\": \"2000-01-01T00:00:00Z\""), 202);
         String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
         String report = Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
                 .until(() -> this.clerk.ok(query), answer -> !JsonPath.<String>read(answer, "$.state")
                         .equals("RUNNING"));
         assertThat(JsonPath.<List<String>>read(report, "$.missing[*].messageId"))
@@ -398,15 +395,9 @@ class OperatorEndpointsIT {
         return user.post(path, "{'consumer': '" + this.consumer + "'" + more + "}");
     }
 
-    @Import(Effects.class)
-    static class Picky {
+    static class Picky extends HasEffects {
 
-        private final Effects effects;
         private boolean failed;
-
-        Picky(Effects effects) {
-            this.effects = effects;
-        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener

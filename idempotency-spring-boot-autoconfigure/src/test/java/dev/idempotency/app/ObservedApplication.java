@@ -24,7 +24,6 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
@@ -161,14 +160,7 @@ public final class ObservedApplication implements AutoCloseable {
         }
     }
 
-    @Import(Effects.class)
-    static class Listeners {
-
-        private final Effects effects;
-
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
+    static class Listeners extends HasEffects {
 
         @KafkaListener(topics = "${billing.topic}", groupId = "${billing.group}")
         @IdempotentListener(consumer = BILLING, retention = "30d")

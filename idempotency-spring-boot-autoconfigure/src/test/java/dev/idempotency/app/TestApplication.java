@@ -47,6 +47,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
@@ -60,7 +61,7 @@ public final class TestApplication implements AutoCloseable {
 
     static {
         // For what is waited for without a limit of its own: a busy machine takes longer than 10 s at times.
-        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(60));
     }
 
     private final ConfigurableApplicationContext context;
@@ -120,13 +121,20 @@ public final class TestApplication implements AutoCloseable {
         return bean(JdbcTemplate.class);
     }
 
-    /** Sends a message with its id in the header {@code message-id}, or without one. */
-    public void send(String topic, @Nullable String id, @Nullable String value) {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic, value);
+    /** A message with its id in the header {@code message-id}, or without one; with a partition, it has a key. */
+    public static ProducerRecord<String, String> message(
+            String topic, @Nullable Integer partition, @Nullable String id, @Nullable String value) {
+        ProducerRecord<String, String> record =
+                new ProducerRecord<>(topic, partition, (partition != null) ? "key" : null, value);
         if (id != null) {
             record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         }
-        send(record);
+        return record;
+    }
+
+    /** Sends a message with its id in the header {@code message-id}, or without one. */
+    public void send(String topic, @Nullable String id, @Nullable String value) {
+        send(message(topic, null, id, value));
     }
 
     /** Sends a record and waits for the broker to have it. */
@@ -148,17 +156,14 @@ public final class TestApplication implements AutoCloseable {
                         .getListenerContainers()
                         .iterator()
                         .next();
-        Awaitility.await("one partition a consumer")
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> container.getContainers().stream()
-                        .allMatch(consumer -> consumer.getAssignedPartitions() != null
-                                && consumer.getAssignedPartitions().size() == 1));
+        Awaitility.await("one partition a consumer").until(() -> container.getContainers().stream()
+                .allMatch(consumer -> consumer.getAssignedPartitions() != null
+                        && consumer.getAssignedPartitions().size() == 1));
     }
 
     /** Waits until the group has committed the offsets of all that stands in the topic. */
     public void awaitCaughtUp(String group, String topic) {
         Awaitility.await("group " + group + " at the end of " + topic)
-                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> endOffsets(topic).equals(committedOffsets(group, topic)));
     }
@@ -221,16 +226,10 @@ public final class TestApplication implements AutoCloseable {
                 .collect(Collectors.toMap(
                         offset -> new TopicPartition(topic, offset.getKey()),
                         offset -> new OffsetAndMetadata(offset.getValue())));
-        Awaitility.await("group " + group + " empty")
-                .atMost(Duration.ofSeconds(30))
-                .ignoreExceptions()
-                .until(() -> {
-                    TestKafka.sharedAdmin()
-                            .alterConsumerGroupOffsets(group, all)
-                            .all()
-                            .get(30, TimeUnit.SECONDS);
-                    return true;
-                });
+        Awaitility.await("group " + group + " empty").ignoreExceptions().until(() -> {
+            TestKafka.sharedAdmin().alterConsumerGroupOffsets(group, all).all().get(30, TimeUnit.SECONDS);
+            return true;
+        });
     }
 
     /** Stops the listeners, sets the group's offsets back to the beginning of the topic, and starts them again. */
@@ -248,6 +247,7 @@ public final class TestApplication implements AutoCloseable {
 
     /** What most tests need: Kafka, JDBC, transactions, and all of ours. */
     @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
     @ImportAutoConfiguration({
         AopAutoConfiguration.class,
         DataSourceAutoConfiguration.class,
@@ -279,6 +279,7 @@ public final class TestApplication implements AutoCloseable {
 
     /** What the class path has, but for entities and repositories. */
     @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
     @EnableAutoConfiguration(
             exclude = {
                 HibernateJpaAutoConfiguration.class,
@@ -289,6 +290,7 @@ public final class TestApplication implements AutoCloseable {
 
     /** Asked for among an application's classes: all that the class path has. */
     @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
     @EnableAutoConfiguration
     public static class Everything {}
 }

@@ -8,6 +8,7 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.check.ListenerChecks;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -91,13 +92,7 @@ class ContextsIT extends ApplicationTest {
     }
 
     @Lazy(false)
-    static class Listener {
-
-        private final Effects effects;
-
-        Listener(Effects effects) {
-            this.effects = effects;
-        }
+    static class Listener extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener("listener")

@@ -4,7 +4,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -13,9 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Runs in a JVM of its own, so that it can die. */
@@ -105,13 +103,9 @@ final class CrashingApplication {
         }
     }
 
-    @Import(Effects.class)
-    abstract static class Work {
+    abstract static class Work extends HasEffects {
 
         private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
-
-        @Autowired
-        private Effects effects;
 
         @Value("${crash}")
         private CrashPoint crash;

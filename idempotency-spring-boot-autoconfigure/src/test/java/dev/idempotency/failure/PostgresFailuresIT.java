@@ -62,7 +62,7 @@ class PostgresFailuresIT extends AbstractStoreFailuresIT {
         try {
             this.app.send(this.topic + "-kept", "patient", "patient");
             Retries retries = this.app.bean(Retries.class);
-            await().atMost(Duration.ofSeconds(30)).until(() -> retries.of("kept") > 2 * MAX_ATTEMPTS);
+            await().until(() -> retries.of("kept") > 2 * MAX_ATTEMPTS);
         } finally {
             asAdmin("alter table gone rename to idempotency_inbox");
         }
@@ -119,8 +119,8 @@ class PostgresFailuresIT extends AbstractStoreFailuresIT {
 
         private final TransactionTemplate inner;
 
-        WithInbox(Effects effects, JdbcTemplate jdbc, PlatformTransactionManager transactions) {
-            super(effects, jdbc);
+        WithInbox(JdbcTemplate jdbc, PlatformTransactionManager transactions) {
+            super(jdbc);
             this.inner = new TransactionTemplate(transactions);
             this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
             this.inner.setReadOnly(true);

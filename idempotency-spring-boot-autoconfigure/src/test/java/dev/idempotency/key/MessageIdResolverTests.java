@@ -1,8 +1,7 @@
 package dev.idempotency.key;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.InvalidMessageKeyException;
@@ -107,24 +106,20 @@ class MessageIdResolverTests {
 
     @Test
     void aMissingOrBlankKeyNamesTheRecordAndTheRemedy() {
-        assertThatExceptionOfType(MissingMessageKeyException.class)
-                .isThrownBy(() -> resolve(null))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("'ledger'")
-                .withMessageContaining("idempotency.key.on-missing=process");
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve(" \t \u2007"));
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate("#payload.id", null));
+        assertThrown(
+                MissingMessageKeyException.class,
+                () -> resolve(null),
+                "orders-2@17",
+                "'ledger'",
+                "idempotency.key.on-missing=process");
+        assertThrown(MissingMessageKeyException.class, () -> resolve(" \t \u2007"));
+        assertThrown(MissingMessageKeyException.class, () -> evaluate("#payload.id", null));
     }
 
     @Test
     void keysThatNoDatabaseTakesAreRefusedWithTheirRecord() {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> resolve("a\0b"))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("NUL");
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> resolve("a\ud800"))
-                .withMessageContaining("Unicode");
+        assertThrown(InvalidMessageKeyException.class, () -> resolve("a\0b"), "orders-2@17", "NUL");
+        assertThrown(InvalidMessageKeyException.class, () -> resolve("a\ud800"), "Unicode");
     }
 
     @Test
@@ -178,7 +173,7 @@ class MessageIdResolverTests {
         assertThat(without.keyOf(view(null))).isEqualTo("orders17");
         KeySource with = new ExpressionKeySource("key", "{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
         MessageIdResolver ids = new MessageIdResolver("ledger", with, OnMissingKey.PROCESS);
-        assertThatExceptionOfType(TopicUnknownException.class).isThrownBy(() -> ids.resolve(view(null)));
+        assertThrown(TopicUnknownException.class, () -> ids.resolve(view(null)));
     }
 
     @Test
@@ -221,7 +216,7 @@ class MessageIdResolverTests {
         order.put("wordNull", "null");
         order.put("holder", Collections.singletonMap("value", null));
         order.put("noNumber", OptionalDouble.empty());
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
+        assertThrown(MissingMessageKeyException.class, () -> evaluate(expression, order));
     }
 
     @ParameterizedTest
@@ -235,10 +230,11 @@ class MessageIdResolverTests {
                 "#payload.line * 100 + #payload.number",
             })
     void twoNumbersInARowAreNoKeyAsOtherMessagesMayHaveTheSame(String expression) {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate(expression, Map.of("customer", 1L, "number", 12, "line", 3)))
-                .withMessageContaining("puts two numbers together")
-                .withMessageContaining("orders-2@17");
+        assertThrown(
+                InvalidMessageKeyException.class,
+                () -> evaluate(expression, Map.of("customer", 1L, "number", 12, "line", 3)),
+                "puts two numbers together",
+                "orders-2@17");
     }
 
     private static Map<String, Object> order(String status, Object id) {
@@ -296,18 +292,20 @@ class MessageIdResolverTests {
     @ParameterizedTest
     @ValueSource(strings = {"#payload", "'x/' + #payload", "'x/' + {1, 2}", "'x/' + new java.util.Date(0)"})
     void aPartWithoutAStableTextIsRefusedRatherThanMistaken(String expression) {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate(expression, new Line(3)))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("make it a text");
+        assertThrown(
+                InvalidMessageKeyException.class,
+                () -> evaluate(expression, new Line(3)),
+                "orders-2@17",
+                "make it a text");
     }
 
     @Test
     void anExpressionThatCannotBeEvaluatedNamesTheRecord() {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate("#payload.noSuchThing", "text"))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("noSuchThing");
+        assertThrown(
+                InvalidMessageKeyException.class,
+                () -> evaluate("#payload.noSuchThing", "text"),
+                "orders-2@17",
+                "noSuchThing");
     }
 
     @ParameterizedTest
@@ -335,9 +333,10 @@ class MessageIdResolverTests {
     void anExpressionThatRefersToWhatThereIsNotIsRefusedAtOnce(String expression) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         beans.registerSingleton("keys", new Keys());
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> source(expression, List.of(), beans))
-                .withMessageContaining("The key expression '" + expression + "'");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> source(expression, List.of(), beans),
+                "The key expression '" + expression + "'");
     }
 
     @ParameterizedTest
@@ -370,9 +369,10 @@ class MessageIdResolverTests {
         ClassLoader before = thread.getContextClassLoader();
         thread.setContextClassLoader(new FilteredClassLoader("com.jayway.jsonpath"));
         try {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> evaluate("#jsonPath(#payload, '$.id')", "{}"))
-                    .withMessageContaining("com.jayway.jsonpath:json-path");
+            assertThrown(
+                    IllegalArgumentException.class,
+                    () -> evaluate("#jsonPath(#payload, '$.id')", "{}"),
+                    "com.jayway.jsonpath:json-path");
         } finally {
             thread.setContextClassLoader(before);
         }

@@ -1,8 +1,8 @@
 package dev.idempotency.key;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MissingMessageKeyException;
@@ -120,16 +120,17 @@ class VersionResolverTests {
     @ParameterizedTest
     @MethodSource("absent")
     void aMessageWithoutAVersionIsRefused(Object given) {
-        assertThatExceptionOfType(MissingMessageKeyException.class)
-                .isThrownBy(() -> resolve("#payload", given))
-                .withMessageContaining("topic-1@5")
-                .withMessageContaining("@IdempotentListener(version = …)");
+        assertThrown(
+                MissingMessageKeyException.class,
+                () -> resolve("#payload", given),
+                "topic-1@5",
+                "@IdempotentListener(version = …)");
     }
 
     @Test
     void neitherDoesATombstoneHaveOne() {
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve("#payload", null));
-        assertThatExceptionOfType(UnusableKeyException.class).isThrownBy(() -> resolve("#payload.version", null));
+        assertThrown(MissingMessageKeyException.class, () -> resolve("#payload", null));
+        assertThrown(UnusableKeyException.class, () -> resolve("#payload.version", null));
     }
 
     @Test
@@ -139,7 +140,7 @@ class VersionResolverTests {
 
     @Test
     void aNumberAndATimeDoNotCompare() {
-        assertThatIllegalArgumentException().isThrownBy(() -> Version.of(1).compareTo(Version.of(TIME)));
+        assertThrown(IllegalArgumentException.class, () -> Version.of(1).compareTo(Version.of(TIME)));
         assertThat(Version.of(TIME)).isLessThan(Version.of(TIME.plusNanos(1)));
     }
 }

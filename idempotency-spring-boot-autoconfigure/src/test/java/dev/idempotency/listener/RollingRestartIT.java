@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +82,7 @@ class RollingRestartIT extends ApplicationTest {
                 Listeners.class);
     }
 
-    @Import({Effects.class, FailingAtFirst.class})
+    @Import(FailingAtFirst.class)
     static class Listeners {
 
         private final FailingAtFirst work;
@@ -109,15 +110,9 @@ class RollingRestartIT extends ApplicationTest {
         }
     }
 
-    static class FailingAtFirst {
+    static class FailingAtFirst extends HasEffects {
 
         static final Set<String> FAILED = ConcurrentHashMap.newKeySet();
-
-        private final Effects effects;
-
-        FailingAtFirst(Effects effects) {
-            this.effects = effects;
-        }
 
         void on(String name) {
             this.effects.happen(name);

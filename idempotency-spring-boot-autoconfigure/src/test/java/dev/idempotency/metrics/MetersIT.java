@@ -105,7 +105,6 @@ class MetersIT {
         this.app.bill(unique(), "fail");
         this.app.bill("", "no key");
         List<Observation.Context> observations = Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
                 .until(this.app::billingObservations, ended -> ended.size() >= before + 4)
                 .subList(before, before + 4);
         assertThat(observations)

@@ -1,15 +1,13 @@
 package dev.idempotency.store;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
-import dev.idempotency.database.DialectResolver;
-import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
@@ -49,8 +47,8 @@ class UniqueConstraintStrategyIT {
         jdbc.execute(
                 "create table payment (id int not null constraint payment_id unique, other int constraint payment_other unique)");
         jdbc.update("insert into payment values (1, 1)");
-        IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-        JdbcStrategyFactory strategies = new JdbcStrategyFactory(database, Duration.ofSeconds(1));
+        JdbcStrategyFactory strategies =
+                new JdbcStrategyFactory(StoreServer.databaseOf(dataSource), Duration.ofSeconds(1));
         strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"), "consumer");
         violation = errorOf("insert into payment values (1, 2)");
         ofAnother = errorOf("insert into payment values (2, 1)");
@@ -109,8 +107,9 @@ class UniqueConstraintStrategyIT {
 
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
-        assertThatExceptionOfType(UnprotectedListenerException.class)
-                .isThrownBy(() -> strategy.admit(List.of(MESSAGE)))
-                .withMessageContaining("no transaction of the store's DataSource");
+        assertThrown(
+                UnprotectedListenerException.class,
+                () -> strategy.admit(List.of(MESSAGE)),
+                "no transaction of the store's DataSource");
     }
 }

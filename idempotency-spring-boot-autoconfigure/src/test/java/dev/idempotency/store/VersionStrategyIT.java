@@ -3,13 +3,11 @@ package dev.idempotency.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
-import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.observe.Duplicate;
@@ -29,40 +27,21 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** What {@link VersionStrategy} promises, on the real databases. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class VersionStrategyIT {
+class VersionStrategyIT extends StoreTest {
 
     private static final String CONSUMER = "consumer";
 
-    private HikariDataSource dataSource;
-    JdbcTemplate jdbc;
-    TransactionTemplate transaction;
     private JdbcVersionStore versions;
     AdmissionStrategy strategy;
 
-    @Parameter
-    private StoreServer server;
-
     @BeforeEach
     void prepare() {
-        this.dataSource = this.server.dataSource();
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-        this.versions = new JdbcVersionStore(this.server.database(), Duration.ofSeconds(30));
+        this.versions = new JdbcVersionStore(this.database, PATIENCE);
         this.strategy = new VersionStrategy(this.versions);
         this.jdbc.execute(
                 "create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
-        this.jdbc.update("delete from idempotency_version");
-        this.jdbc.update("delete from idempotency_processed");
     }
 
     private static MessageId entity(String key) {
@@ -282,8 +261,7 @@ class VersionStrategyIT {
     /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
     @Test
     void entitiesAreForgottenByTheirLastChangeAndRememberedThroughAPause() {
-        IdempotencyDatabase database = this.server.database();
-        String time = database.dialect().timeOfSeconds();
+        String time = this.database.dialect().timeOfSeconds();
         this.jdbc.update(
                 "insert into idempotency_processed (consumer_id, message_id, processed_at, record_topic,"
                         + " record_partition, record_offset) values (?, 'before', " + time + ", 'topic', 0, 0)",
@@ -297,7 +275,7 @@ class VersionStrategyIT {
                     String.valueOf(hours));
         }
         admit(at(5, "changed", 2));
-        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(database);
+        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(this.database);
         assertThat(purge.consumers()).containsExactly(CONSUMER);
         assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
                         .rows())
