@@ -3,6 +3,7 @@ package dev.idempotency.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Actuator;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.testing.TestDatabase;
@@ -24,29 +25,23 @@ class IdempotencyEndpointAccessIT {
                 TestApplication app = TestApplication.start(
                         database,
                         List.of(
-                                "spring.main.web-application-type=servlet",
-                                "server.port=0",
+                                TestApplication.WEB,
                                 "spring.datasource.hikari.auto-commit=false",
-                                "management.endpoints.web.exposure.include=*",
                                 "management.endpoint.idempotency.access=unrestricted",
                                 "management.endpoint.idempotencyinbox.access=unrestricted",
                                 "idempotency.cleanup.interval=-",
                                 "topic=" + TestKafka.createTopic("access", 1)),
                         Twins.class)) {
-            Actuator actuator = new Actuator(app);
+            Actuator actuator = new Actuator(app, null);
             insertProcessed(app, "billing", "1");
             insertProcessed(app, "billing", "eu/1");
             insertProcessed(app, "billing/eu", "1");
             String first = "/idempotency?consumer=billing&messageId=1";
-            assertThat(actuator.delete(first).statusCode()).isEqualTo(204);
-            assertThat(actuator.delete(first).statusCode()).isEqualTo(404);
+            actuator.delete(first, 204);
+            actuator.delete(first, 404);
             assertThat(app.bean(Cleanup.class).run().failed()).isFalse();
-            assertThat(actuator.delete("/idempotency?consumer=billing/eu&messageId=1")
-                            .statusCode())
-                    .isEqualTo(204);
-            assertThat(actuator.delete("/idempotency?consumer=billing&messageId=eu%2F1")
-                            .statusCode())
-                    .isEqualTo(204);
+            actuator.delete("/idempotency?consumer=billing/eu&messageId=1", 204);
+            actuator.delete("/idempotency?consumer=billing&messageId=eu%2F1", 204);
             assertThat(count(database)).isZero();
         }
     }

@@ -56,7 +56,7 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
 
-    /** A property for an application with a web server and Actuator. */
+    /** A property for an application with a web server, at any port, and all endpoints of Actuator. */
     public static final String WEB = "spring.main.web-application-type=servlet";
 
     static {
@@ -97,6 +97,14 @@ public final class TestApplication implements AutoCloseable {
             // With the other protocol it is the broker's, and refused here.
             defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         }
+        if (properties.contains(WEB)) {
+            defaults.put("server.port", "0");
+            defaults.put("management.endpoints.web.exposure.include", "*");
+        }
+        // What fails comes again soon.
+        defaults.put("idempotency.errors.initial-interval", "10ms");
+        defaults.put("idempotency.errors.max-interval", "50ms");
+        defaults.put("idempotency.errors.outage.max-interval", "50ms");
         defaults.put("spring.main.banner-mode", "off");
         defaults.put("spring.flyway.enabled", "false");
         defaults.put("spring.liquibase.enabled", "false");

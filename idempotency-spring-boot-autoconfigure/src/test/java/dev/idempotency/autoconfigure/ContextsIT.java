@@ -37,7 +37,7 @@ class ContextsIT extends ApplicationTest {
                 "spring.main.lazy-initialization=true",
                 // As lazy as beans: known to Spring Boot 4.1, passed over before.
                 "spring.datasource.connection-fetch=lazy");
-        try (TestApplication app = start(lazy, Listener.class, Effects.class)) {
+        try (TestApplication app = start(lazy, Listener.class)) {
             assertThat(app.context().getBeanFactory().getSingletonNames())
                     .contains("idempotencyListenerChecks", "idempotencyCleanupSchedule");
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
@@ -48,7 +48,7 @@ class ContextsIT extends ApplicationTest {
 
     @Test
     void aChildContextProtectsItsListenersCleansUpAfterThemAndKnowsItsConsumers() {
-        try (TestApplication parent = start(Effects.class);
+        try (TestApplication parent = start();
                 ConfigurableApplicationContext child = new SpringApplicationBuilder(Child.class)
                         .parent(parent.context())
                         .web(WebApplicationType.NONE)

@@ -37,9 +37,7 @@ class RedriveCrashIT extends ApplicationTest {
     @Test
     void whatWasSentBeforeACrashIsSentAgainAppliedOnceAndItsRoundsAreCountedRight() throws Exception {
         TestKafka.createTopics(1, this.topic + "-dlt");
-        try (TestApplication app = start(
-                List.of("idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1"),
-                Listener.class)) {
+        try (TestApplication app = start(List.of("idempotency.errors.max-attempts=1"), Listener.class)) {
             for (int i = 0; i < LETTERS; i++) {
                 app.send(deadLetter((i == SENT_BEFORE_CRASH - 1) ? "always fails" : "letter " + i));
             }

@@ -56,10 +56,7 @@ abstract class AbstractStoreFailuresIT {
                         "topic=" + this.topic,
                         "spring.datasource.hikari.connection-timeout=2000",
                         "idempotency.cleanup.interval=-",
-                        "idempotency.errors.initial-interval=20ms",
-                        "idempotency.errors.max-interval=50ms",
-                        "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
-                        "idempotency.errors.outage.max-interval=100ms"),
+                        "idempotency.errors.max-attempts=" + MAX_ATTEMPTS),
                 listeners());
     }
 

@@ -85,8 +85,6 @@ class FailureHandlingIT extends SharedApplicationTest {
                 "management.endpoints.web.exposure.include=idempotency",
                 "spring.datasource.hikari.connection-timeout=500",
                 "spring.kafka.consumer.value-deserializer=" + PickyDeserializer.class.getName(),
-                "idempotency.errors.initial-interval=20ms",
-                "idempotency.errors.max-interval=50ms",
                 "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
                 "idempotency.errors.outage.max-interval=200ms");
         await("the consumer of records").until(() -> consumer("records") != containerOf("records"));

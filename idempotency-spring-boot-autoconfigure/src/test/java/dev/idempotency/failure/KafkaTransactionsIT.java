@@ -44,9 +44,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         start(
                 Application.class,
                 "spring.kafka.producer.transaction-id-prefix=" + TestKafka.uniqueName("transaction"),
-                "idempotency.errors.max-attempts=3",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.max-interval=20ms");
+                "idempotency.errors.max-attempts=3");
         // For the test, which sends outside of transactions: their markers would count as messages not caught up with.
         this.app.bean(KafkaTemplate.class).setAllowNonTransactional(true);
         assertThat(output).containsOnlyOnce("Kafka transactions are switched off");

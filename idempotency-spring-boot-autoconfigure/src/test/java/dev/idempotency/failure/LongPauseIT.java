@@ -34,7 +34,9 @@ class LongPauseIT extends SharedApplicationTest {
                 Listener.class,
                 "spring.kafka.consumer.properties.max.poll.interval.ms=5000",
                 "spring.kafka.consumer.heartbeat-interval=300ms",
-                "idempotency.errors.initial-interval=8s");
+                "idempotency.errors.initial-interval=8s",
+                "idempotency.errors.max-interval=8s",
+                "idempotency.errors.outage.max-interval=5s");
     }
 
     @Test

@@ -36,11 +36,7 @@ class MisnamedRecordsIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(2, "provided", "logged", "records");
-        start(
-                Application.class,
-                "idempotency.errors.initial-interval=20ms",
-                "idempotency.errors.max-interval=50ms",
-                "idempotency.errors.max-attempts=3");
+        start(Application.class, "idempotency.errors.max-attempts=3");
     }
 
     /** Sends payloads to both partitions in turn, to be polled together. */

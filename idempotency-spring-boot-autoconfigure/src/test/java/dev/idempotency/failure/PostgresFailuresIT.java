@@ -13,7 +13,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -138,8 +137,12 @@ class PostgresFailuresIT extends AbstractStoreFailuresIT {
             this.effects.happen("kept " + payload);
             switch (payload) {
                 case "idle" -> {
+                    Integer session = this.jdbc.queryForObject("select pg_backend_pid()", Integer.class);
                     this.jdbc.execute("set local idle_in_transaction_session_timeout = '50ms'");
-                    await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+                    await().until(() -> this.inner
+                            .execute(status ->
+                                    this.jdbc.queryForList("select pid from pg_stat_activity where pid = ?", session))
+                            .isEmpty());
                     this.effects.happen(payload);
                 }
                 case "temporary" -> {

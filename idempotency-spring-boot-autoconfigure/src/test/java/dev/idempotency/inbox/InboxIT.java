@@ -70,7 +70,6 @@ class InboxIT extends SharedApplicationTest {
                 "idempotency.inbox.retention.processed=2d",
                 "idempotency.inbox.retention.failed=10d",
                 "idempotency.cleanup.interval=-",
-                "idempotency.errors.initial-interval=1ms",
                 "idempotency.errors.max-attempts=2");
         this.inbox = this.app.bean(Inbox.class);
     }

@@ -45,12 +45,12 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,11 +104,11 @@ class InboxStoreIT {
         return new DatabaseFailureClassifier().classify(failure) == FailureKind.OUTAGE;
     }
 
-    @BeforeAll
-    void createTables() {
+    @BeforeParameterizedClassInvocation
+    void createTables(StoreServer server) {
         this.dataSource = new HikariDataSource();
-        String url = this.server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000");
-        this.dataSource.setJdbcUrl((this.server == StoreServer.MARIADB) ? url + "&maxAllowedPacket=300000" : url);
+        String url = server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000");
+        this.dataSource.setJdbcUrl((server == StoreServer.MARIADB) ? url + "&maxAllowedPacket=300000" : url);
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
         IdempotencyDatabase database = StoreServer.tablesIn(this.dataSource);
@@ -146,7 +146,7 @@ class InboxStoreIT {
         this.consumer = "consumer-" + UUID.randomUUID();
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void close() {
         if (this.dataSource != null) {
             this.dataSource.close();

@@ -40,7 +40,7 @@ class EarlyCommitIT {
 
     private static void assertNothingLost(String url, CapturedOutput log) {
         String topic = TestKafka.createTopic("early", 1);
-        List<String> properties = List.of("topic=" + topic, "idempotency.errors.initial-interval=10ms");
+        List<String> properties = List.of("topic=" + topic);
         try (TestApplication app = TestApplication.start(url, properties, Truncating.class)) {
             app.send(topic, "1", "a");
             app.awaitCaughtUp("early", topic);

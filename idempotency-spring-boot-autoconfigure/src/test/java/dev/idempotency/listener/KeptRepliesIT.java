@@ -91,12 +91,7 @@ class KeptRepliesIT extends SharedApplicationTest {
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
         createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "odd", "large", "large-replies");
-        start(
-                Listeners.class,
-                "idempotency.errors.initial-interval=20ms",
-                "idempotency.errors.max-interval=50ms",
-                "idempotency.errors.max-attempts=3",
-                "idempotency.producer.stamp-ids=true");
+        start(Listeners.class, "idempotency.errors.max-attempts=3", "idempotency.producer.stamp-ids=true");
         assertThat(output.getAll()).doesNotContain("[reply]").doesNotContain("the reply is never sent");
         ContainerProperties properties = new ContainerProperties(topic("replies"));
         properties.setGroupId(topic("replies"));

@@ -174,12 +174,8 @@ abstract class ListenersTest extends SharedApplicationTest {
                 .toArray(Class<?>[]::new);
         classes.addAll(Arrays.asList(listeners));
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
-        List<String> all = new ArrayList<>(List.of(
-                "idempotency.cleanup.interval=-",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.max-interval=20ms",
-                "idempotency.errors.max-attempts=3",
-                "idempotency.errors.outage.max-interval=20ms"));
+        List<String> all =
+                new ArrayList<>(List.of("idempotency.cleanup.interval=-", "idempotency.errors.max-attempts=3"));
         all.addAll(Arrays.asList(properties()));
         start(all, classes.toArray(Class<?>[]::new));
     }

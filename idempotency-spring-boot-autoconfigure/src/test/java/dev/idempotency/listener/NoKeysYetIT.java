@@ -75,12 +75,7 @@ class NoKeysYetIT extends ApplicationTest {
     }
 
     private TestApplication start(Class<?> listener) {
-        return start(
-                List.of("idempotency.errors.outage.max-interval=100ms"),
-                listener,
-                Effects.class,
-                Failures.class,
-                Outcomes.class);
+        return start(List.of(), listener, Failures.class, Outcomes.class);
     }
 
     private void send(TestApplication app, int partition, String id, String value) {

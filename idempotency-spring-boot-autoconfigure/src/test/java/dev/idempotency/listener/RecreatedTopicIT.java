@@ -93,8 +93,7 @@ class RecreatedTopicIT extends ApplicationTest {
     void aDeadLetterThatIsSentBackAndAReplayAreOfTheTopicThatTheyCameFrom() {
         try (TestApplication app = start(
                 List.of(NO_TOPICS, "idempotency.errors.max-attempts=1", "idempotency.inbox.enabled=true"),
-                Kept.class,
-                Effects.class)) {
+                Kept.class)) {
             app.send(this.topic, null, "letter");
             app.send(this.topic, null, "replay");
             app.awaitCaughtUp(this.group, this.topic);
@@ -117,13 +116,7 @@ class RecreatedTopicIT extends ApplicationTest {
 
     @Test
     void whileTheBrokerCannotBeAskedForTheTopicNothingIsProcessedAndNothingGivenUp() {
-        try (TestApplication app = start(
-                List.of("idempotency.errors.outage.max-interval=100ms"),
-                Listeners.class,
-                Elsewhere.class,
-                Effects.class,
-                Failures.class,
-                Outcomes.class)) {
+        try (TestApplication app = start(Listeners.class, Elsewhere.class, Failures.class, Outcomes.class)) {
             send(app, "a", "b");
             await().until(() -> app.bean(OutageRegistry.class).current().size() == KINDS.size());
             assertThat(app.bean(OutageRegistry.class).current()).allSatisfy(outage -> {
@@ -164,7 +157,7 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private TestApplication start(Class<?> listeners) {
-        return start(List.of(NO_TOPICS), listeners, Effects.class, Outcomes.class);
+        return start(List.of(NO_TOPICS), listeners, Outcomes.class);
     }
 
     private void send(TestApplication app, String... values) {

@@ -77,8 +77,7 @@ class RollingRestartIT extends ApplicationTest {
                         // Instances are to come and go while messages are on their way.
                         "spring.kafka.producer.properties.linger.ms=5",
                         "spring.kafka.consumer.properties." + membership.formatted(instance),
-                        "spring.kafka.listener.immediate-stop=" + immediateStop,
-                        "idempotency.errors.initial-interval=20ms"),
+                        "spring.kafka.listener.immediate-stop=" + immediateStop),
                 Listeners.class);
     }
 

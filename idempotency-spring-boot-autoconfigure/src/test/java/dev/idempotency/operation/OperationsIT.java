@@ -63,12 +63,12 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,7 +108,7 @@ class OperationsIT {
     private JdbcTemplate jdbc;
     private TransactionTemplate transaction;
     private Outcomes outcomes;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private ExecutorService threads;
 
     /** Selects how many transactions wait for another one. */
     private String waiting() {
@@ -164,10 +164,11 @@ class OperationsIT {
         }
     }
 
-    @BeforeAll
-    void start() {
+    @BeforeParameterizedClassInvocation
+    void start(StoreServer server) {
+        this.threads = Executors.newCachedThreadPool();
         this.app = TestApplication.start(
-                this.server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000"),
+                server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000"),
                 List.of(
                         "spring.kafka.bootstrap-servers=localhost:1",
                         "idempotency.claim.timeout=1s",
@@ -181,7 +182,7 @@ class OperationsIT {
         this.jdbc.execute("create table effect (name varchar(100) not null)");
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void stop() {
         this.threads.shutdownNow();
         if (this.app != null) {

@@ -35,7 +35,6 @@ class StampedIdsIT extends SharedApplicationTest {
         start(
                 Listeners.class,
                 "idempotency.producer.stamp-ids=true",
-                "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-attempts=3",
                 "spring.kafka.consumer.group-id=group");
     }

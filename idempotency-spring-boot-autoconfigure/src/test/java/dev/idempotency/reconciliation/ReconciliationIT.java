@@ -60,11 +60,7 @@ class ReconciliationIT extends SharedApplicationTest {
         createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "recreated", "reborn");
         createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("reborn") + "-dlt");
-        start(
-                Listeners.class,
-                "idempotency.errors.initial-interval=1ms",
-                "idempotency.errors.max-attempts=1",
-                "idempotency.reconciliation.records-per-second=50");
+        start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.reconciliation.records-per-second=50");
         this.reconciliation = this.app.bean(Reconciliation.class);
     }
 

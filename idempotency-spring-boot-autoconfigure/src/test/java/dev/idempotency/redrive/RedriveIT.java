@@ -55,11 +55,7 @@ class RedriveIT extends SharedApplicationTest {
         TestKafka.createTopics(2, topic("crafted") + "-dlt");
         TestKafka.createTopics(
                 2, dying.stream().map(kind -> topic(kind) + "-dlt").toArray(String[]::new));
-        start(
-                Listeners.class,
-                "idempotency.errors.initial-interval=1ms",
-                "idempotency.errors.max-attempts=1",
-                "idempotency.dead-letters.redrives-per-second=5");
+        start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.dead-letters.redrives-per-second=5");
         this.deadLetters = this.app.bean(DeadLetters.class);
     }
 

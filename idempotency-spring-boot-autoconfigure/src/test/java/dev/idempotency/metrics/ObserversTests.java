@@ -22,25 +22,56 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.ReflectionUtils;
 
-class MeterObserverTests {
+/** What becomes of messages, as meters and observations show it. */
+class ObserversTests {
 
-    private static final ConsumerDescription BILLING = new ConsumerDescription(
-            "billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), Strategy.MESSAGE_ID);
+    private static final ConsumerDescription BILLING = describe("billing", Strategy.MESSAGE_ID);
+    private static final Instant ORIGINAL = Instant.parse("2026-01-02T03:04:05Z");
     private static final MessageId ID = new MessageId("billing", "1");
     private static final RecordCoordinates RECORD = new RecordCoordinates("bills", 0, 1);
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
     private final ConsumerObserver observer = new MeterObserver(this.registry, this.store).observe(BILLING);
+
+    private final ObservationRegistry observations = ObservationRegistry.create();
+    private final List<Observation.Event> events = new ArrayList<>();
+    private final ConsumerObserver tracing = new ObservationObserver(this.observations).observe(BILLING);
+
+    @BeforeEach
+    void listen() {
+        this.observations.observationConfig().observationHandler(new ObservationHandler<>() {
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+
+            @Override
+            public void onEvent(Observation.Event event, Observation.Context context) {
+                ObserversTests.this.events.add(event);
+            }
+        });
+    }
+
+    private static ConsumerDescription describe(String consumer, Strategy strategy) {
+        return new ConsumerDescription(
+                consumer, "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), strategy);
+    }
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -53,14 +84,7 @@ class MeterObserverTests {
     @Test
     void whereAConstraintTellsDuplicatesTheirKindAndAgeAreNotKnown() {
         new MeterObserver(this.registry, this.store)
-                .observe(new ConsumerDescription(
-                        "constrained",
-                        "Listener.on",
-                        List.of("topic"),
-                        "group",
-                        "the constraint payment_pkey",
-                        Duration.ofDays(7),
-                        Strategy.UNIQUE_CONSTRAINT))
+                .observe(describe("constrained", Strategy.UNIQUE_CONSTRAINT))
                 .duplicate(new Duplicate(ID, RECORD, DuplicateKind.UNKNOWN, null, null));
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained")).isOne();
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained", "kind", "unknown"))
@@ -144,5 +168,67 @@ class MeterObserverTests {
         observer.missingKey(RECORD);
         observer.failed(RECORD, new IllegalStateException());
         observer.committed(1000);
+    }
+
+    private Observation.Context during(Runnable work) {
+        Observation observation = Observation.start("listener", this.observations);
+        observation.scoped(work);
+        observation.stop();
+        return observation.getContext();
+    }
+
+    private void processed(String id) {
+        this.tracing.processed(new MessageId("billing", id), RECORD);
+    }
+
+    private void duplicate(String id) {
+        this.tracing.duplicate(new Duplicate(
+                new MessageId("billing", id), RECORD, DuplicateKind.REDELIVERY, ORIGINAL, Duration.ofHours(1)));
+    }
+
+    @Test
+    void aDuplicateIsAnEventWithTheTimeOfTheOriginal() {
+        Observation.Context context = during(() -> duplicate("1"));
+        assertThat(this.events).singleElement().satisfies(event -> {
+            assertThat(event.getName()).isEqualTo("idempotency.duplicate");
+            assertThat(event.getContextualName()).contains(ORIGINAL.toString());
+        });
+        assertThat(context.getHighCardinalityKeyValues().stream().map(Object::toString))
+                .hasSize(4)
+                .anyMatch(value ->
+                        value.contains("idempotency.original.processed.at") && value.contains(ORIGINAL.toString()));
+    }
+
+    @Test
+    void aStaleMessageIsAnEventWithBothVersions() {
+        Observation.Context context = during(() ->
+                this.tracing.stale(new Stale(ID, RECORD, Version.of(3), Version.of(5), ORIGINAL, Duration.ofHours(1))));
+        assertThat(this.events).singleElement().satisfies(event -> {
+            assertThat(event.getName()).isEqualTo("idempotency.stale");
+            assertThat(event.getContextualName()).isEqualTo("Version 3 after 5");
+        });
+        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+                .hasToString("keyValue(idempotency.outcome=stale)");
+    }
+
+    @Test
+    void aBatchWithSeveralOutcomesIsMixed() {
+        Observation.Context context = during(() -> {
+            processed("1");
+            duplicate("2");
+            processed("3");
+        });
+        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+                .hasToString("keyValue(idempotency.outcome=mixed)");
+        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.MESSAGE_ID))
+                .as("it is not traced under the id of one of its messages")
+                .isNull();
+    }
+
+    @Test
+    void withoutAnObservationNothingHappens() {
+        processed("1");
+        duplicate("1");
+        assertThat(this.events).isEmpty();
     }
 }
