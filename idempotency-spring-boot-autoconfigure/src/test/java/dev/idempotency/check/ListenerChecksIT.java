@@ -3,6 +3,30 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import org.springframework.data.domain.Persistable;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import jakarta.persistence.Version;
+import jakarta.persistence.UniqueConstraint;
+import jakarta.persistence.Table;
+import jakarta.persistence.Id;
+import jakarta.persistence.GeneratedValue;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Column;
+import dev.idempotency.Strategy;
+import org.springframework.util.backoff.FixedBackOff;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import javax.sql.DataSource;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.Check;
 import dev.idempotency.Check.Finding;
 import dev.idempotency.FailedChecksException;
@@ -324,5 +348,211 @@ class ListenerChecksIT {
         String on(String payload) {
             return payload;
         }
+    }
+
+    @Test
+    void listenersWhoseTransactionsDoNotHoldTheirClaimsAreFound() {
+        Throwable thrown = catchThrowable(
+                () -> start("any=thing", Managers.class, KafkaManager.class, OfManagers.class));
+
+        assertThat(failure(thrown).findings())
+                .extracting(finding -> finding.check() + " " + finding.where().replaceAll(".*OfManagers\\.|\\(.*", "")
+                        + ": " + finding.what().replaceFirst("does not manage .*|\\([^ ]*@.*", ""))
+                .containsExactlyInAnyOrder(
+                        "transaction-manager several: The listener needs one transaction manager, but there are several and"
+                                + " none is named: [bound, other].",
+                        "transaction-manager nobody: The listener names the transaction manager 'nobody', but no"
+                                + " PlatformTransactionManager has that name or qualifier; there are"
+                                + " [bound, other, kafka].",
+                        "transaction-data-source other: Its transaction manager (JdbcTransactionManager) ",
+                        "transaction-data-source kafka: Its transaction manager (KafkaTransactionManager) ",
+                        "transaction-attributes two: Its @Transactional uses another transaction manager ");
+    }
+
+    @Test
+    void aClaimThatWouldNotBePartOfTheTransactionIsRefusedWhenTheCheckIsRelaxed() throws InterruptedException {
+        try (TestApplication app =
+                start("idempotency.relaxed-checks=transaction-data-source", Managers.class, Guarded.class)) {
+            app.send(TOPIC, "1", "a");
+
+            Exception failure = Guarded.FAILURES.poll(60, TimeUnit.SECONDS);
+
+            assertThat(failure)
+                    .hasRootCauseInstanceOf(UnprotectedListenerException.class)
+                    .rootCause()
+                    .hasMessageContaining("no transaction of the store's DataSource is active");
+            assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
+                    .isZero();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Managers {
+
+        @Bean
+        PlatformTransactionManager bound(DataSource dataSource) {
+            return new JdbcTransactionManager(dataSource);
+        }
+
+        @Bean
+        PlatformTransactionManager other() {
+            return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class KafkaManager {
+
+        @Bean
+        KafkaTransactionManager<?, ?> kafka(ProducerFactory<?, ?> producers) {
+            var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
+            transactional.setTransactionIdPrefix("tx-");
+            return new KafkaTransactionManager<>(transactional);
+        }
+    }
+
+    static class OfManagers {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void several(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "nobody")
+        void nobody(String payload) {}
+
+        @Transactional("other")
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        public void other(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "kafka")
+        void kafka(String payload) {}
+
+        @Transactional("other")
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "bound")
+        public void two(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "bound")
+        void bound(String payload) {}
+
+        @Transactional(transactionManager = "${nowhere.set:bound}")
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        public void boundByPlaceholder(String payload) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Guarded {
+
+        static final BlockingQueue<Exception> FAILURES = new LinkedBlockingQueue<>();
+
+        @KafkaListener(topics = "${topic}", groupId = "guarded")
+        @IdempotentListener(transactionManager = "other")
+        void on(String payload) {
+            FAILURES.add(new IllegalStateException("It was called"));
+        }
+
+        @Bean
+        static DefaultErrorHandler errorHandler() {
+            return new DefaultErrorHandler(
+                    (ConsumerRecord<?, ?> record, Exception ex) -> FAILURES.add(ex), new FixedBackOff(0, 0));
+        }
+    }
+
+    @Test
+    void onlyEntitiesThatARepositoryMergesAreFound() {
+        assertThat(failure(catchThrowable(() -> start("spring.jpa.hibernate.ddl-auto=create", OfEntities.class)))
+                        .findings())
+                .allSatisfy(finding -> assertThat(finding.check()).isEqualTo(Check.MERGED_ENTITY))
+                .extracting(finding -> finding.what().replaceFirst(", whose.*", ""))
+                .containsExactlyInAnyOrder(
+                        "The table 'assigned_row' is mapped to " + AssignedRow.class.getName(),
+                        "The table 'renamed' is mapped to " + PrimitiveVersion.class.getName());
+    }
+
+    @Entity(name = "AssignedRow")
+    static class AssignedRow {
+
+        @Id
+        String id;
+    }
+
+    @Entity
+    @Table(name = "renamed")
+    static class PrimitiveVersion {
+
+        @Id
+        String id;
+
+        @Version
+        long version;
+    }
+
+    @Entity(name = "Versioned")
+    static class Versioned {
+
+        @Id
+        String id;
+
+        @Version
+        Long version;
+    }
+
+    @Entity(name = "Numbered")
+    @Table(uniqueConstraints = @UniqueConstraint(name = "numbered_reference", columnNames = "reference"))
+    static class Numbered {
+
+        @Id
+        @GeneratedValue
+        Long id;
+
+        @Column(nullable = false)
+        String reference;
+    }
+
+    @Entity(name = "New")
+    static class New implements Persistable<String> {
+
+        @Id
+        String id;
+
+        @Override
+        public String getId() {
+            return this.id;
+        }
+
+        @Override
+        public boolean isNew() {
+            return true;
+        }
+    }
+
+    @EntityScan(basePackageClasses = ListenerChecksIT.class)
+    @Import(TestApplication.WithJpa.class)
+    static class OfEntities {
+
+        @KafkaListener(topics = "t", groupId = "g1")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "assigned_row_pkey")
+        void assigned(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g2")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
+        void primitive(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g3")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
+        void versioned(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g4")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_reference")
+        void generated(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g5")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
+        void isNew(String payload) {}
     }
 }
