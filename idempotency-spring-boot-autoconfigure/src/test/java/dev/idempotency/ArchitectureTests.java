@@ -49,7 +49,7 @@ class ArchitectureTests {
             job              250
             kafka           1900
             key              950
-            listener        2150 definition failure inbox kafka key observe result store
+            listener        2250 definition failure inbox kafka key observe result store
             metrics          700 inbox observe reconciliation retention store
             observe          450
             operation        700 database observe result store

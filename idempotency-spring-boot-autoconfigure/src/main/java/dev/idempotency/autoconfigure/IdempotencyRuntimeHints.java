@@ -17,6 +17,7 @@ import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
+import org.springframework.kafka.listener.ConsumerSeekAware.ConsumerSeekCallback;
 
 /**
  * Tells a native image what the library finds by name: members, and the scripts of its tables.
@@ -31,6 +32,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("dev/idempotency/schema/**");
         // Used as a consumer if there is none.
         hints.proxies().registerJdkProxy(Consumer.class);
+        hints.proxies().registerJdkProxy(ConsumerSeekCallback.class);
         ReflectionHints reflection = hints.reflection();
         SpringKafkaInternals.registerHints(reflection, classLoader);
         // Kafka makes it by its name.

@@ -65,7 +65,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             }
             return;
         }
-        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment);
+        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment, consumer);
         delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment(), consumer));
     }
 

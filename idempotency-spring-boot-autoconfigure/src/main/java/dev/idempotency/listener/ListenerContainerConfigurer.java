@@ -134,7 +134,7 @@ public final class ListenerContainerConfigurer {
                 @Nullable Acknowledgment acknowledgment,
                 @Nullable Consumer<?, ?> consumer) {
             ConsumerThreadState.current().begin();
-            Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment);
+            Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment, consumer);
             delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
         }
     }
