@@ -31,8 +31,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        ConsumerThreadState state = ConsumerThreadState.current();
-        state.begin();
+        ConsumerThreadState state = begin(records);
         if (!state.isSplit(records)) {
             deliver(records, acknowledgment, consumer, false);
             return;

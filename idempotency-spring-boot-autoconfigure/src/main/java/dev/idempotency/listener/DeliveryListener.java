@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchFailure;
@@ -58,6 +59,15 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
                     }
                     return AopUtils.invokeJoinpointUsingReflection(callback, method, arguments);
                 });
+    }
+
+    /** Begins a batch or poll, whose order an interceptor may have changed. */
+    final ConsumerThreadState begin(List<ConsumerRecord<K, V>> records) {
+        ConsumerThreadState state = ConsumerThreadState.current();
+        state.begin();
+        this.methods.definitions().forEach(each -> each.strategy()
+                .requireOrder(records.stream().map(RecordCoordinates::of)));
+        return state;
     }
 
     /**

@@ -41,8 +41,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        ConsumerThreadState state = ConsumerThreadState.current();
-        state.begin();
+        ConsumerThreadState state = begin(records);
         if (records.size() == 1 || state.isSplit(records) || !areKeysKnown(records)) {
             deliverEach(records, record -> {
                 deliver(record, consumer);
