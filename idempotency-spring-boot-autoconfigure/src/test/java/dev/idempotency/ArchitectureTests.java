@@ -42,13 +42,13 @@ class ArchitectureTests {
             actuate         1350 database failure inbox key metrics observe reconciliation redrive retention store
             autoconfigure   1550 actuate check database definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention store
             check           1700 database definition failure kafka key observe result store
-            database        2300
-            definition      2150 database failure inbox kafka key observe result store
+            database        2350
+            definition      2200 database failure inbox kafka key observe result store
             failure         2150 kafka observe
             inbox           1450 database failure kafka observe store
             job              250
             kafka           1900
-            key              950
+            key              950 database
             listener        2250 definition failure inbox kafka key observe result store
             metrics          700 inbox observe reconciliation retention store
             observe          450

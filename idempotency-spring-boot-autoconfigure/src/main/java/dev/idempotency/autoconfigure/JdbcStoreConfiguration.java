@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.OutageRegistry;
@@ -13,8 +13,8 @@ import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.operation.DeclaredConsumers;
-import dev.idempotency.result.KeptResults;
 import dev.idempotency.result.ResultConverter;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
@@ -26,19 +26,14 @@ import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
-import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Beans that need the JDBC store: the inbox, results, and the cleanup. */
@@ -58,14 +53,14 @@ final class JdbcStoreConfiguration {
             IdempotencyProperties properties) {
         IdempotencyDatabase database = store.database();
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
-        Duration orphansAfter = properties.cleanup().orphansAfter().duration();
+        Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
         List<CleanupTask> all = new ArrayList<>();
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(database),
-                () -> consumers.recognisedBy(Strategy.VERSION).retentions(),
+                () -> consumers.recognisedBy(DeduplicationStrategy.VERSION).retentions(),
                 orphansAfter));
         all.add(new InboxCleanup(new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
         all.add(new ProcessedMessageCleanup(
@@ -81,10 +76,9 @@ final class JdbcStoreConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    @Conditional(Scheduled.class)
+    @ConditionalOnBooleanProperty(name = "idempotency.cleanup.enabled", matchIfMissing = true)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
-        return new CleanupSchedule(
-                cleanup, Objects.requireNonNull(properties.cleanup().interval().duration()));
+        return new CleanupSchedule(cleanup, properties.cleanup().interval());
     }
 
     @Bean
@@ -126,26 +120,13 @@ final class JdbcStoreConfiguration {
     }
 
     @Bean
-    KeptResults idempotencyKeptResults(
+    ResultStore idempotencyResultStore(
             JdbcProcessedMessageStore store,
             ObjectProvider<ResultConverter> converter,
             IdempotencyProperties properties) {
-        return new KeptResults(
+        return new ResultStore(
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
-    }
-
-    /** Unless the interval is {@code -}. */
-    static final class Scheduled implements Condition {
-
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            return Binder.get(context.getEnvironment())
-                            .bindOrCreate("idempotency.cleanup", IdempotencyProperties.Cleanup.class)
-                            .interval()
-                            .duration()
-                    != null;
-        }
     }
 }

@@ -1,13 +1,14 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.OnConflict;
+import dev.idempotency.StartupCheck;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /** Resolves the placeholders in the texts of annotations. */
 record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
 
     /** Resolves a text; a placeholder without a value is a fault of the check's. */
-    String resolve(String value, Check check) {
+    String resolve(String value, StartupCheck check) {
         try {
             String resolved = this.beanFactory.resolveEmbeddedValue(value);
             return (resolved != null) ? resolved : "";
@@ -20,7 +21,7 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
     }
 
     /** Resolves {@code true} or {@code false}, or returns the default for a blank text. */
-    boolean resolveFlag(String value, boolean byDefault, Check check) {
+    boolean resolveFlag(String value, boolean byDefault, StartupCheck check) {
         String resolved = resolve(value, check);
         return switch (resolved) {
             case "" -> byDefault;
@@ -34,10 +35,26 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
         };
     }
 
+    /** Resolves what happens to conflicts, or returns the default for a blank text. */
+    OnConflict resolveConflict(String value, OnConflict byDefault) {
+        String resolved = resolve(value, StartupCheck.STRATEGY);
+        return switch (resolved) {
+            case "" -> byDefault;
+            case "warn" -> OnConflict.WARN;
+            case "fail" -> OnConflict.FAIL;
+            case "off" -> OnConflict.OFF;
+            default ->
+                throw ListenerFault.found(
+                        StartupCheck.STRATEGY,
+                        "onConflict = \"%s\" is neither \"warn\" nor \"fail\" nor \"off\".".formatted(resolved),
+                        "Write one of these, or leave it out.");
+        };
+    }
+
     /** Resolves a text, or returns it unchanged where that is a fault, which is reported elsewhere. */
     String resolveIfPossible(String value) {
         try {
-            return resolve(value, Check.STRATEGY);
+            return resolve(value, StartupCheck.STRATEGY);
         } catch (ListenerFault.Found ex) {
             return value;
         }

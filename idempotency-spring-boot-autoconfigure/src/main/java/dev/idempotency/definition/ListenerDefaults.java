@@ -7,7 +7,7 @@ import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -28,12 +28,12 @@ public record ListenerDefaults(
         MessageKeyResolver keyResolver,
         OnMissingKey onMissingKey,
         Duration retention,
-        OnConflict conflicts,
+        OnConflict onConflict,
         DeserializerInstrumentation receivedBytes,
         List<IdempotencyObserver> observers,
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
-        @Nullable KeptResults results,
+        @Nullable ResultStore results,
         boolean transactionPerPoll,
         boolean claimAtCommit) {
 

@@ -110,7 +110,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     /** The error handler that is wrapped: the application's own, or the provided one. */
     public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
+        return (handler instanceof SuspendingErrorHandler outages) ? outages.delegate() : handler;
     }
 
     /** Whether a container has the provided error handler. */
@@ -121,8 +121,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        if (handler != null && !(handler instanceof OutageErrorHandler)) {
-            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
+        if (handler != null && !(handler instanceof SuspendingErrorHandler)) {
+            container.setCommonErrorHandler(new SuspendingErrorHandler(handler, suspension));
         }
     }
 
@@ -143,7 +143,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         return (record, kafkaConsumer, exception) -> {
             throw new DeadLetterFailedException(
-                    ("Consumer '%s' has used up the attempts of %s, and idempotency.errors.dead-letter.enabled is false. It"
+                    ("Consumer '%s' has used up the attempts of %s, and idempotency.dead-letters.enabled is false. It"
                                     + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")
                             .formatted(consumer, RecordCoordinates.of(record)),
@@ -158,7 +158,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             if (factory == null) {
                 throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
                                 + " is none, or there are several and none is @Primary. Define one, define an error"
-                                + " handler, or set idempotency.errors.dead-letter.enabled=false.")
+                                + " handler, or set idempotency.dead-letters.enabled=false.")
                         .formatted(consumer));
             }
             this.producer =
