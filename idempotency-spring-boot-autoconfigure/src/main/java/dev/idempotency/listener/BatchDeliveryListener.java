@@ -64,7 +64,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             }
             return;
         }
-        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment, consumer);
+        Delivery delivery = new Delivery(this.methods, kept, true, acknowledgment, consumer);
         delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment(), consumer));
     }
 

@@ -36,8 +36,8 @@ final class Delivery {
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
-    private final boolean shared;
     private final SeekDetector seeks;
+    private boolean shared;
     private boolean soughtBack;
     private boolean beingHandled;
     private boolean skipped;
@@ -49,35 +49,17 @@ final class Delivery {
     private IdempotencyContext.@Nullable Scope replying;
     private @Nullable CompletableFuture<?> replies;
 
-    private Delivery(
+    Delivery(
             ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable Acknowledgment acknowledgment,
-            boolean shared,
             @Nullable Consumer<?, ?> consumer) {
         this.methods = methods;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
-        this.shared = shared;
         this.seeks = new SeekDetector(records, consumer);
-    }
-
-    static Delivery ofRecord(
-            ProtectedMethods methods,
-            ConsumerRecord<?, ?> record,
-            @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, List.of(record), false, acknowledgment, false, consumer);
-    }
-
-    static Delivery ofBatch(
-            ProtectedMethods methods,
-            List<? extends ConsumerRecord<?, ?>> records,
-            @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, records, true, acknowledgment, false, consumer);
     }
 
     /**
@@ -85,7 +67,9 @@ final class Delivery {
      * aspects around it do, since what a failed call has written is in that transaction.
      */
     Delivery ofClaimed(ConsumerRecord<?, ?> record) {
-        return new Delivery(this.methods, List.of(record), false, null, true, this.seeks.consumer());
+        Delivery claimed = new Delivery(this.methods, List.of(record), false, null, this.seeks.consumer());
+        claimed.shared = true;
+        return claimed;
     }
 
     static @Nullable Delivery current() {

@@ -79,7 +79,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
     private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
         ReadableRecordFilter.requireReadable(record);
         if (this.filter == null || !this.filter.filter(record)) {
-            Delivery.ofRecord(this.methods, record, null, consumer).during(() -> call(record, consumer));
+            new Delivery(this.methods, List.of(record), false, null, consumer).during(() -> call(record, consumer));
         }
     }
 
@@ -95,7 +95,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
         PollCall(List<ConsumerRecord<K, V>> polled, @Nullable Consumer<?, ?> consumer) {
             super(
-                    Delivery.ofBatch(PollDeliveryListener.this.methods, polled, null, consumer),
+                    new Delivery(PollDeliveryListener.this.methods, polled, true, null, consumer),
                     PollDeliveryListener.this.methods.representative());
             this.polled = polled;
             this.consumer = consumer;
