@@ -85,7 +85,7 @@ public record MessageId(String consumer, String value) {
     }
 
     /** Returns why databases refuse a key, or {@code null} if they do not. */
-    static @Nullable String whyRefused(String key) {
+    public static @Nullable String whyRefused(String key) {
         for (int i = 0; i < key.length(); i++) {
             char character = key.charAt(i);
             if (character == '\0') {

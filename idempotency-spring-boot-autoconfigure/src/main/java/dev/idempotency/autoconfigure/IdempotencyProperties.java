@@ -1,13 +1,13 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.Check;
-import dev.idempotency.MessageIds;
 import dev.idempotency.OnConflict;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.check.CheckPolicy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.HeaderKeyResolver;
-import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.key.MessageIdHeader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -100,7 +100,7 @@ public record IdempotencyProperties(
     public record Key(
             @DefaultValue({
                 HeaderKeyResolver.IDEMPOTENCY_KEY,
-                MessageIds.HEADER,
+                MessageIdHeader.HEADER,
                 HeaderKeyResolver.CLOUD_EVENT_ID,
                 HeaderKeyResolver.ID
             })

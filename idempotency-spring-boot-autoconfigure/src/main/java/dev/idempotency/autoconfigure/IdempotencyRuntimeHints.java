@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.TopicCoordinates;
 import dev.idempotency.kafka.CapturingDeserializer;
 import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.kafka.TopicCoordinates;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;

@@ -5,6 +5,7 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
@@ -72,7 +73,7 @@ public final class ConflictHandling {
      */
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
-        boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(RecordCoordinates.of(record));
+        boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(KafkaCoordinates.of(record));
         return (copy && !hadConflict(record)) ? null : this.digester.digest(record);
     }
 

@@ -7,6 +7,7 @@ import dev.idempotency.Strategy;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.List;
@@ -66,7 +67,7 @@ public final class KeyFailures {
         } catch (RuntimeException ex) {
             return ex;
         }
-        this.observer.missingKey(RecordCoordinates.of(record));
+        this.observer.missingKey(KafkaCoordinates.of(record));
         return unusable;
     }
 

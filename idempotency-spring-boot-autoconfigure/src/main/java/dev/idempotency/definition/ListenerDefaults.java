@@ -1,14 +1,13 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.OnConflict;
+import dev.idempotency.OnMissingKey;
+import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
-import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
-import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
@@ -19,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param keyResolver who finds the key where there is no expression
  * @param outages receives commits, as an outage ends with one
+ * @param inboxes {@code null} also if the operators' module is not on the class path
+ * @param inboxByDefault whether listeners have an inbox unless they say otherwise
  * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
  * @param claimAtCommit whether record listeners that gain by it claim with the commit
  */
@@ -32,7 +33,8 @@ public record ListenerDefaults(
         DeserializerInstrumentation receivedBytes,
         List<IdempotencyObserver> observers,
         OutageRegistry outages,
-        @Nullable InboxRecorderFactory inboxes,
+        InboxRecorder.@Nullable Factory inboxes,
+        boolean inboxByDefault,
         @Nullable KeptResults results,
         boolean transactionPerPoll,
         boolean claimAtCommit) {

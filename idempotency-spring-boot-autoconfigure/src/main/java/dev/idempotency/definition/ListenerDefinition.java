@@ -1,8 +1,7 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.inbox.InboxRecorder;
+import dev.idempotency.dedup.ClaimStrategy;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,
-        CandidateFactory candidates,
+        InboundMessageFactory candidates,
         KeyFailures keyFailures,
         Supplier<ClaimedTransaction> transactions,
-        AdmissionStrategy strategy,
+        ClaimStrategy strategy,
         ConflictHandling conflicts,
         @Nullable InboxRecorder inbox,
         ConsumerObserver observer) {}

@@ -4,8 +4,6 @@ import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.UniqueConstraint;
-import dev.idempotency.inbox.InboxRecorder;
-import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.TopicIdTracker;
@@ -128,7 +126,7 @@ final class ListenerResolver {
             definition = new ListenerDefinition(
                     consumer,
                     method,
-                    new CandidateFactory(
+                    new InboundMessageFactory(
                             strategy,
                             new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                             (versions != null) ? new VersionResolver(consumer, versions) : null,
@@ -161,18 +159,24 @@ final class ListenerResolver {
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
-        InboxRecorderFactory inboxes = this.defaults.inboxes();
-        boolean forAll =
-                inboxes != null && inboxes.forAll() && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
-        if (!this.texts.resolveFlag(candidate.annotation().inbox(), forAll, Check.INBOX)) {
+        InboxRecorder.Factory inboxes = this.defaults.inboxes();
+        boolean byDefault =
+                this.defaults.inboxByDefault() && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
+        if (!this.texts.resolveFlag(candidate.annotation().inbox(), byDefault, Check.INBOX)) {
             return null;
+        }
+        if (inboxes == null && this.defaults.strategies() != null) {
+            throw ListenerFault.found(
+                    Check.INBOX,
+                    "Its messages are to be stored in the inbox, but idempotency-operators is not on the class path.",
+                    "Add dev.idempotency:idempotency-operators, or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }
         if (inboxes == null) {
             throw ListenerFault.found(
                     Check.INBOX,
-                    "Its messages are to be kept in the inbox, which is a table beside that of processed messages, but"
+                    "Its messages are to be stored in the inbox, a table beside that of processed messages, but"
                             + " the application has a ProcessedMessageStore of its own.",
-                    "Remove inbox = \"true\", or use the provided store.");
+                    "Remove inbox = \"true\" and idempotency.inbox.enabled, or use the provided store.");
         }
         String refusal = DeserializerInstrumentation.refusal(candidate.container());
         if (refusal != null) {

@@ -6,13 +6,13 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
+import dev.idempotency.dedup.ClaimStrategy;
+import dev.idempotency.dedup.JdbcStrategyFactory;
+import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.ClaimedTransaction;
-import dev.idempotency.store.JdbcStrategyFactory;
-import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
@@ -241,7 +241,7 @@ final class StrategyResolver {
     }
 
     /** Creates the strategy of a listener without faults; {@code constraint} is the one that it is recognised by, if it is. */
-    AdmissionStrategy create(
+    ClaimStrategy create(
             Strategy strategy,
             String consumer,
             TopicIdTracker topics,

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.database.Causes;
 import java.io.Serial;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -1,7 +1,8 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.NoKeysYetException;
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.database.Causes;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -48,7 +49,7 @@ record ContainerSuspension(
             logger.warn(
                     "{} has been processed, but what follows its transaction failed, such as the commit of its offset. It"
                             + " is redelivered, and dropped as a duplicate.",
-                    RecordCoordinates.of(first),
+                    KafkaCoordinates.of(first),
                     failure);
             pauseForRedelivery(first, container);
             return true;
@@ -59,7 +60,7 @@ record ContainerSuspension(
             // The database has answered.
             recordSuccess();
             if ((named != null || records.size() == 1) && isUnreadable(failure)) {
-                this.observer.failed(RecordCoordinates.of((named != null) ? named : first), failure);
+                this.observer.failed(KafkaCoordinates.of((named != null) ? named : first), failure);
             }
             return false;
         }
@@ -69,7 +70,7 @@ record ContainerSuspension(
         }
         // Another partition may have the first message with a key, which would always be polled behind this one.
         boolean alone = Causes.of(failure).find(NoKeysYetException.class) != null;
-        pause(first, container, alone, this.outage.recordFailure(kind, failure, RecordCoordinates.of(first)));
+        pause(first, container, alone, this.outage.recordFailure(kind, failure, KafkaCoordinates.of(first)));
         this.observer.retried(records.size());
         return true;
     }
@@ -100,7 +101,7 @@ record ContainerSuspension(
                                             RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP,
                                             record.timestamp()))
                             .isDltTopic()) {
-                this.observer.deadLettered(RecordCoordinates.of(record));
+                this.observer.deadLettered(KafkaCoordinates.of(record));
             }
         } catch (RuntimeException ex) {
             logger.trace("Listener {} has no retry topics", listener, ex);
@@ -148,7 +149,7 @@ record ContainerSuspension(
                 "{} failed at {}: the record is not skipped, it is redelivered. Fix what it calls, such as a recoverer or a"
                         + " back-off function.",
                 handler.getClass().getName(),
-                RecordCoordinates.of(records.get(0)),
+                KafkaCoordinates.of(records.get(0)),
                 thrown);
         pauseForRedelivery(records.get(0), container);
         Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);

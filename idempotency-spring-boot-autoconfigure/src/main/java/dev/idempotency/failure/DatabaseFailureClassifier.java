@@ -2,6 +2,7 @@ package dev.idempotency.failure;
 
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.StoreFailedException;
+import dev.idempotency.database.Causes;
 import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.List;

@@ -2,10 +2,12 @@ package dev.idempotency.failure;
 
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicCoordinates;
+import dev.idempotency.database.Causes;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.kafka.ReceivedRecords;
+import dev.idempotency.kafka.TopicCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -98,7 +100,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     @Override
     public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception thrown) {
         Exception exception = BatchFailure.withoutName(thrown);
-        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        RecordCoordinates coordinates = KafkaCoordinates.of(record);
         String topic = record.topic() + this.suffix;
         ConsumerRecord<?, ?> found = this.received.find(record);
         try {

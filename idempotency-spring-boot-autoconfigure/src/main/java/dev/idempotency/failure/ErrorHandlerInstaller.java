@@ -1,8 +1,8 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.DeadLetterFailedException;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.observe.ConsumerObserver;
@@ -103,7 +103,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         this.receivedBytes.deliverUnreadableIn(
                 container,
-                failure -> !Causes.of(failure).tellOfUnavailableService()
+                failure -> !OutageRegistry.isServiceUnavailable(failure)
                         && this.outages.classify(failure) == FailureKind.MESSAGE);
     }
 
@@ -146,7 +146,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
                     ("Consumer '%s' has used up the attempts of %s, and idempotency.errors.dead-letter.enabled is false. It"
                                     + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")
-                            .formatted(consumer, RecordCoordinates.of(record)),
+                            .formatted(consumer, KafkaCoordinates.of(record)),
                     exception);
         };
     }

@@ -1,6 +1,6 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
 import java.util.Collection;
@@ -112,7 +112,7 @@ record OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspe
                         BatchFailure.at(failed, records, failure));
         try {
             handleNamed(naming, data, consumer, container);
-            if (!RecordCoordinates.of(failed).equals(RecordCoordinates.of(records.get(records.size() - 1)))) {
+            if (!KafkaCoordinates.of(failed).equals(KafkaCoordinates.of(records.get(records.size() - 1)))) {
                 SKIPPING.handleBatch(naming, data, consumer, container, OutageErrorHandler::redeliver);
             }
             records.forEach(state::endRetry);

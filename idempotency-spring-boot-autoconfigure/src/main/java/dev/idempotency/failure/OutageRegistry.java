@@ -1,11 +1,22 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.database.Causes;
+import dev.idempotency.observe.ConsumerOutage;
+import dev.idempotency.observe.ConsumerOutages;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,9 +25,20 @@ import org.slf4j.LoggerFactory;
  * Knows which consumers wait for the database, and classifies their failures: those that the library throws by their type,
  * all others by the application's classifier. If that one throws, the default is used, as records would be lost otherwise.
  */
-public final class OutageRegistry {
+public final class OutageRegistry implements ConsumerOutages {
 
     private static final Logger logger = LoggerFactory.getLogger(OutageRegistry.class);
+
+    /** Thrown if a service that a deserializer calls, such as a schema registry, does not answer. */
+    private static final List<Class<? extends Exception>> NO_ANSWER = List.of(
+            RetriableException.class,
+            InterruptException.class,
+            WakeupException.class,
+            SocketException.class,
+            SocketTimeoutException.class,
+            UnknownHostException.class,
+            UnresolvedAddressException.class,
+            HttpTimeoutException.class);
 
     private final String classifierName;
     private final FailureClassifier classifier;
@@ -43,11 +65,17 @@ public final class OutageRegistry {
         this.storeTakesWrites = storeTakesWrites;
     }
 
-    /** The consumers that wait now. */
+    @Override
     public List<ConsumerOutage> current() {
         return this.byConsumer.values().stream()
                 .flatMap(outage -> outage.current().stream())
                 .toList();
+    }
+
+    /** Whether a record could not be read because a service did not answer. */
+    public static boolean isServiceUnavailable(Throwable failure) {
+        Causes causes = Causes.of(failure);
+        return NO_ANSWER.stream().anyMatch(causes::contains);
     }
 
     /** The kind of a failure, whatever has failed. */

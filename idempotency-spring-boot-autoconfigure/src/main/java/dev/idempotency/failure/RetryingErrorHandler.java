@@ -1,7 +1,7 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnusableKeyException;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -59,7 +59,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             logger.warn(
                     "Consumer '{}' failed at {}, attempt {}: {}",
                     consumer,
-                    RecordCoordinates.of(record),
+                    KafkaCoordinates.of(record),
                     attempt,
                     DeadLetterPublisher.describe(BatchFailure.withoutName(failure)));
         }

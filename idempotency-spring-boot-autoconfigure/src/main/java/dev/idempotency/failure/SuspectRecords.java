@@ -1,6 +1,6 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -42,7 +42,7 @@ final class SuspectRecords {
                     "Consumer '{}' has failed at {} {} times as if the database were away, which answers and takes writes:"
                             + " from now on that is the message's own failure",
                     this.consumer,
-                    RecordCoordinates.of(record),
+                    KafkaCoordinates.of(record),
                     failures,
                     failure);
         }

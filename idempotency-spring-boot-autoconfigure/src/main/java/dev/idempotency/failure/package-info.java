@@ -3,7 +3,7 @@
  *
  * <p>For users are {@link dev.idempotency.failure.FailureClassifier} with {@link dev.idempotency.failure.FailureKind} and
  * {@link dev.idempotency.failure.DatabaseFailureClassifier}, which is the default; and the bean {@link
- * dev.idempotency.failure.OutageRegistry}, which lists each {@link dev.idempotency.failure.ConsumerOutage}. All other public types are internal.
+ * dev.idempotency.failure.OutageRegistry}, which lists each {@link dev.idempotency.observe.ConsumerOutage}. All other public types are internal.
  */
 @NullMarked
 package dev.idempotency.failure;

@@ -3,8 +3,8 @@ package dev.idempotency.inbox;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
+import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.failure.Causes;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.observe.ObserverNotifier;
@@ -42,13 +42,13 @@ public final class Inbox implements DisposableBean {
     private final InboxTable table;
     private final TransactionTemplate transaction;
     private final ProcessedMessageStore store;
-    private final InboxRecorderFactory listeners;
+    private final JdbcInboxRecorderFactory listeners;
     private final RawRecordProducers producers;
     private final ObserverNotifier<InboxObserver> observers;
 
     public Inbox(
             JdbcProcessedMessageStore store,
-            InboxRecorderFactory listeners,
+            JdbcInboxRecorderFactory listeners,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName,
             ObserverNotifier<InboxObserver> observers) {

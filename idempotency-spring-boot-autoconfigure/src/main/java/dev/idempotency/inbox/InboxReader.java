@@ -169,7 +169,7 @@ final class InboxReader {
                 REPLAYABLE.formatted(
                         this.table,
                         this.dialect.secondsOf("updated_at"),
-                        InboxRecorder.CONFLICT,
+                        JdbcInboxRecorder.CONFLICT,
                         this.dialect.rows(offset, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,

@@ -2,8 +2,9 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ReceivedRecords;
+import dev.idempotency.kafka.TopicCoordinates;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -62,7 +63,7 @@ record KeptMessage(
         boolean leadsElsewhere = !original.topic().equals(record.topic());
         return new KeptMessage(
                 id,
-                (leadsElsewhere && !retries) ? RecordCoordinates.of(record) : original,
+                (leadsElsewhere && !retries) ? KafkaCoordinates.of(record) : original,
                 type(headers, record.value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),

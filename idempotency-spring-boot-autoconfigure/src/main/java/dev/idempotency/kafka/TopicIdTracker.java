@@ -1,7 +1,6 @@
 package dev.idempotency.kafka;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import java.util.Collection;
 import java.util.List;
@@ -58,12 +57,12 @@ public final class TopicIdTracker {
      * @throws TopicUnknownException if the topic is not known, as long as the broker cannot be asked
      */
     public TopicCoordinates of(ConsumerRecord<?, ?> record) {
-        RecordCoordinates original = RecordCoordinates.original(record);
+        RecordCoordinates original = KafkaCoordinates.original(record);
         TopicCoordinates told = TopicCoordinates.toldBy(record, original);
         if (told != null) {
             return told;
         }
-        RecordCoordinates own = RecordCoordinates.of(record);
+        RecordCoordinates own = KafkaCoordinates.of(record);
         Uuid id =
                 original.equals(own) ? find(own, own.offset(), OF_KEY, this.positions) : topicOfOriginal(original, own);
         TopicCoordinates found = TopicCoordinates.of(id, original);

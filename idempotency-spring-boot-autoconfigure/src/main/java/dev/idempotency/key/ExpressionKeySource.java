@@ -2,7 +2,7 @@ package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.TopicCoordinates;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;

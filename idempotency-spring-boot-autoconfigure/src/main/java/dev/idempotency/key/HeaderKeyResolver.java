@@ -1,10 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIds;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.HexFormat;
+import dev.idempotency.store.MessageIdText;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
@@ -25,13 +22,10 @@ public record HeaderKeyResolver(List<String> headers) implements MessageKeyResol
     public static final String ID = "id";
 
     /** Those that are looked at unless others are named. */
-    public static final List<String> DEFAULT_HEADERS = List.of(IDEMPOTENCY_KEY, MessageIds.HEADER, CLOUD_EVENT_ID, ID);
+    public static final List<String> DEFAULT_HEADERS =
+            List.of(IDEMPOTENCY_KEY, MessageIdHeader.HEADER, CLOUD_EVENT_ID, ID);
 
     private static final String CLOUD_EVENT_SOURCE = "ce_source";
-    private static final String HEX_PREFIX = "hex:";
-
-    /** Stands for bytes that are not UTF-8. */
-    private static final char REPLACEMENT = '\uFFFD';
 
     public HeaderKeyResolver {
         headers = List.copyOf(headers);
@@ -63,21 +57,8 @@ public record HeaderKeyResolver(List<String> headers) implements MessageKeyResol
         if (header == null || header.value() == null) {
             return null;
         }
-        String text = decode(header.value());
+        String text = MessageIdText.decode(header.value());
         return MessageId.isNoKey(text) ? null : text;
-    }
-
-    /**
-     * Header bytes as text: UTF-8 where that is what they are, and {@code hex:…} for all else, such as a binary UUID or a
-     * serialized number. Different bytes never become the same text, and blank ones stay blank.
-     */
-    static String decode(byte[] value) {
-        String text = new String(value, StandardCharsets.UTF_8);
-        boolean plain = text.isBlank() || text.chars().noneMatch(Character::isISOControl);
-        boolean faithful = text.indexOf(REPLACEMENT) < 0 || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value);
-        return (plain && faithful && !text.startsWith(HEX_PREFIX))
-                ? text
-                : HEX_PREFIX + HexFormat.of().formatHex(value);
     }
 
     @Override

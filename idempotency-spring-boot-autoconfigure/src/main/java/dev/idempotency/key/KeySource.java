@@ -1,6 +1,6 @@
 package dev.idempotency.key;
 
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -11,7 +11,7 @@ public interface KeySource {
 
     /** The record's own coordinates; a copy has others. */
     KeySource OFFSET =
-            new OfRecord("the offset", record -> RecordCoordinates.of(record).toString());
+            new OfRecord("the offset", record -> KafkaCoordinates.of(record).toString());
 
     /** Returns the key of a message, or {@code null} if it has none. */
     @Nullable
@@ -28,7 +28,7 @@ public interface KeySource {
      */
     static KeySource coordinates(String recognisedBy) {
         return new OfRecord(
-                recognisedBy, record -> RecordCoordinates.original(record).toString());
+                recognisedBy, record -> KafkaCoordinates.original(record).toString());
     }
 
     /** Asks a resolver, which looks at nothing but the record. */

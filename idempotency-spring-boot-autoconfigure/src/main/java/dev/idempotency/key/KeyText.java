@@ -2,7 +2,8 @@ package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.TopicCoordinates;
+import dev.idempotency.store.MessageIdText;
 import java.lang.reflect.Modifier;
 import java.net.URI;
 import java.time.temporal.Temporal;
@@ -50,7 +51,7 @@ public final class KeyText {
                     null);
         }
         if (value instanceof byte[] bytes) {
-            return HeaderKeyResolver.decode(bytes);
+            return MessageIdText.decode(bytes);
         }
         return (value instanceof Enum<?> constant) ? constant.name() : value.toString();
     }

@@ -3,10 +3,9 @@ package dev.idempotency.key;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.TopicUnknownException;
-import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashSet;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
@@ -23,30 +22,6 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
 
     /** Reasons may quote the message. */
     private static final int LONGEST_REASON = 500;
-
-    /**
-     * Ids under which a message may be stored that somebody names by this text: the key that its producer gave it, in a
-     * header or elsewhere, or what was made of it here and stands in a log.
-     *
-     * @throws IllegalArgumentException if the text is blank, or no consumer can have this name
-     */
-    public static Set<MessageId> idsNamed(String consumer, String text) {
-        if (MessageId.isNoKey(text)) {
-            throw new IllegalArgumentException(
-                    "The message id must not be blank, but is '" + StringUtils.truncate(text) + "'");
-        }
-        Set<MessageId> ids = new LinkedHashSet<>();
-        ids.add(MessageId.of(consumer, HeaderKeyResolver.decode(text.getBytes(StandardCharsets.UTF_8))));
-        try {
-            ids.add(MessageId.of(consumer, text));
-            if (text.length() <= MessageId.MAX_VALUE_LENGTH) {
-                ids.add(new MessageId(consumer, text));
-            }
-        } catch (InvalidMessageKeyException ex) {
-            // Only a header can hold such a text.
-        }
-        return ids;
-    }
 
     /** Whether messages without a key are acknowledged without calling the listener. */
     public boolean skipsMissing() {
@@ -83,7 +58,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
                 ("The message %s has no key for consumer '%s': %s gave none, or a blank one. Let its producer set one,"
                                 + " say where it is in @IdempotentListener(key = …) or idempotency.key.headers, or set"
                                 + " idempotency.key.on-missing=process (without deduplication) or skip.")
-                        .formatted(RecordCoordinates.of(message.record()), this.consumer, this.source),
+                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
                 null);
     }
 
@@ -106,7 +81,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
                 "The %s of the message %s for consumer '%s', from %s, cannot be used: %s."
                         .formatted(
                                 role,
-                                RecordCoordinates.of(message.record()),
+                                KafkaCoordinates.of(message.record()),
                                 consumer,
                                 source,
                                 StringUtils.truncate(why, LONGEST_REASON)),

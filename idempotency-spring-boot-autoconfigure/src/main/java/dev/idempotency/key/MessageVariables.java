@@ -1,6 +1,7 @@
 package dev.idempotency.key;
 
-import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.TopicCoordinates;
+import dev.idempotency.store.MessageIdText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +56,7 @@ final class MessageVariables extends StandardEvaluationContext {
         Map<String, String> headers = new LinkedHashMap<>();
         for (Header header : this.message.record().headers()) {
             if (header.value() != null) {
-                headers.put(header.key(), HeaderKeyResolver.decode(header.value()));
+                headers.put(header.key(), MessageIdText.decode(header.value()));
             }
         }
         return headers;

@@ -3,8 +3,8 @@ package dev.idempotency.key;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.math.BigInteger;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -45,7 +45,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         throw new MissingMessageKeyException(
                 ("The message %s has no version for consumer '%s': %s gave none. Let its producer set one, or name another"
                                 + " source in @IdempotentListener(version = …).")
-                        .formatted(RecordCoordinates.of(message.record()), this.consumer, this.source),
+                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
                 null);
     }
 

@@ -3,11 +3,11 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
 import dev.idempotency.NotAcknowledgedException;
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.database.Causes;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.ConsumerThreadState;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -131,7 +131,7 @@ final class Delivery {
                     "A listener threw {} at {}. That stops its container, and nothing more is consumed until it is started"
                             + " again: nothing can be relied upon after such an error. Restart the application.",
                     error.toString(),
-                    records.isEmpty() ? "no record" : RecordCoordinates.of(records.get(0)));
+                    records.isEmpty() ? "no record" : KafkaCoordinates.of(records.get(0)));
             throw error;
         }
         return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
@@ -206,7 +206,7 @@ final class Delivery {
                     ("The reply to %s was not sent (%s). It is kept, and is sent when the request is redelivered. See that"
                                     + " the reply topic exists and takes replies of this size.")
                             .formatted(
-                                    RecordCoordinates.of(this.records.get(0)),
+                                    KafkaCoordinates.of(this.records.get(0)),
                                     cause.getClass().getSimpleName()),
                     ex.getCause());
         }

@@ -1,9 +1,9 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.database.Causes;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchFailure;
-import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.ConsumerThreadState;
 import java.util.List;
 import java.util.Map;

@@ -5,14 +5,15 @@ import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
+import dev.idempotency.database.Causes;
+import dev.idempotency.dedup.ClaimResult;
+import dev.idempotency.dedup.ClaimStrategy;
+import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.failure.Causes;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.Admission;
-import dev.idempotency.store.AdmissionStrategy;
-import dev.idempotency.store.Candidate;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.io.Serial;
@@ -35,11 +36,11 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     final Delivery delivery;
     final ListenerDefinition definition;
-    private AdmissionStrategy strategy;
+    private ClaimStrategy strategy;
     private final ClaimedTransaction transaction;
-    private List<Candidate> candidates = List.of();
+    private List<InboundMessage> candidates = List.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
-    private @Nullable Admission admission;
+    private @Nullable ClaimResult admission;
     private IdempotencyContext.@Nullable Scope context;
     private boolean returned;
     private boolean mayBeRefused = true;
@@ -55,11 +56,11 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     abstract MessageView view(int position);
 
     /** Calls the listener with the new messages, in order; returns its result. */
-    abstract @Nullable Object call(List<Candidate> admitted) throws Throwable;
+    abstract @Nullable Object call(List<InboundMessage> admitted) throws Throwable;
 
     /** Returns the kept reply to these messages, which are duplicates, or {@code null}. */
     @Nullable
-    Object replyAgain(List<Candidate> duplicates) {
+    Object replyAgain(List<InboundMessage> duplicates) {
         return null;
     }
 
@@ -92,7 +93,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (isSingle()) {
             OutcomeReporter.failed(
                     this.definition,
-                    RecordCoordinates.of(this.delivery.records().get(0)),
+                    KafkaCoordinates.of(this.delivery.records().get(0)),
                     failure,
                     (this.admission != null) ? this.admission.admitted() : List.of());
         }
@@ -102,16 +103,16 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return this.delivery.records().size() == 1;
     }
 
-    private List<Candidate> identify() {
+    private List<InboundMessage> identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
-        List<Candidate> identified = new ArrayList<>(records.size());
+        List<InboundMessage> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                Candidate candidate = identify(records.get(i), i);
+                InboundMessage candidate = identify(records.get(i), i);
                 if (candidate != null) {
                     identified.add(candidate);
                 } else {
-                    this.withoutKey.add(RecordCoordinates.of(records.get(i)));
+                    this.withoutKey.add(KafkaCoordinates.of(records.get(i)));
                 }
             } catch (RuntimeException ex) {
                 throw isSingle() ? this.definition.keyFailures().judge(ex, records.get(i)) : ex;
@@ -120,7 +121,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return identified;
     }
 
-    private @Nullable Candidate identify(ConsumerRecord<?, ?> record, int position) {
+    private @Nullable InboundMessage identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
@@ -132,7 +133,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         try {
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
-            Admission refusal = findRefusal(ex);
+            ClaimResult refusal = findRefusal(ex);
             if (refusal == null) {
                 throw ex;
             }
@@ -156,7 +157,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private @Nullable Object claimAndCall() throws Throwable {
-        Admission answer = claim();
+        ClaimResult answer = claim();
         requireNoConflict(answer);
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
@@ -174,10 +175,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return callAndStore(answer.admitted());
     }
 
-    private void requireNoConflict(Admission answer) {
+    private void requireNoConflict(ClaimResult answer) {
         if (this.definition.conflicts().isFailure()) {
             // It must not be dropped: what was claimed beside it is undone.
-            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+            for (Map.Entry<InboundMessage, Conflict> first : answer.conflicts().entrySet()) {
                 throw new ConflictFoundException(first.getKey(), first.getValue());
             }
         }
@@ -190,10 +191,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                         this.definition.consumer());
     }
 
-    private Admission claim() {
+    private ClaimResult claim() {
         if (this.candidates.isEmpty()) {
             // A filter has left nothing of a batch.
-            return new Admission(List.of(), List.of());
+            return new ClaimResult(List.of(), List.of());
         }
         if (isSingle()) {
             this.strategy = this.strategy.within(this.transaction.isOwn());
@@ -204,7 +205,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = this.strategy.admit(this.candidates);
+            ClaimResult answer = this.strategy.admit(this.candidates);
             int claimed = answer.admitted().size();
             observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
             return answer;
@@ -214,7 +215,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
     }
 
-    private @Nullable Object callAndStore(List<Candidate> admitted) throws Throwable {
+    private @Nullable Object callAndStore(List<InboundMessage> admitted) throws Throwable {
         Object result;
         try {
             result = call(admitted);
@@ -233,7 +234,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return result;
     }
 
-    private void store(List<Candidate> admitted) {
+    private void store(List<InboundMessage> admitted) {
         try {
             OutcomeReporter.processed(this.definition, admitted);
         } catch (RuntimeException ex) {
@@ -262,7 +263,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
      * The answer to a message that is a duplicate, as the failure of its transaction shows where it was not claimed first.
      * Several are redelivered, and processed one by one.
      */
-    private @Nullable Admission findRefusal(Throwable failure) {
+    private @Nullable ClaimResult findRefusal(Throwable failure) {
         if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
@@ -288,10 +289,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         @Serial
         private static final long serialVersionUID = 1L;
 
-        private final transient Candidate candidate;
+        private final transient InboundMessage candidate;
         private final transient Conflict conflict;
 
-        ConflictFoundException(Candidate candidate, Conflict conflict) {
+        ConflictFoundException(InboundMessage candidate, Conflict conflict) {
             super("%s has the id of %s".formatted(conflict.coordinates(), conflict.original()), null);
             this.candidate = candidate;
             this.conflict = conflict;

@@ -2,11 +2,11 @@ package dev.idempotency.listener;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ReplyKeeper;
 import dev.idempotency.key.MessageView;
-import dev.idempotency.store.Candidate;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -61,7 +61,7 @@ final class MethodCall extends IdempotentInvocation {
 
     @Override
     @Nullable
-    Object call(List<Candidate> admitted) throws Throwable {
+    Object call(List<InboundMessage> admitted) throws Throwable {
         if (this.delivery.isBatch()) {
             return this.delivery.call(this.definition, narrow(admitted));
         }
@@ -77,7 +77,7 @@ final class MethodCall extends IdempotentInvocation {
 
     @Override
     @Nullable
-    Object replyAgain(List<Candidate> duplicates) {
+    Object replyAgain(List<InboundMessage> duplicates) {
         ReplyKeeper replies = this.definition.method().replies();
         MessageId id = duplicates.get(0).id();
         Object reply = (replies != null && id != null) ? replies.find(id) : null;
@@ -88,8 +88,8 @@ final class MethodCall extends IdempotentInvocation {
     }
 
     /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
-    private MethodInvocation narrow(List<Candidate> admitted) {
-        int[] positions = admitted.stream().mapToInt(Candidate::position).toArray();
+    private MethodInvocation narrow(List<InboundMessage> admitted) {
+        int[] positions = admitted.stream().mapToInt(InboundMessage::position).toArray();
         if (this.delivery.acknowledgment() != null) {
             this.delivery.acknowledgment().narrow(positions);
         }

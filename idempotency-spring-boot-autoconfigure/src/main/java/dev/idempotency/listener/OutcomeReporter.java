@@ -2,15 +2,15 @@ package dev.idempotency.listener;
 
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.dedup.ClaimResult;
+import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ConflictHandling;
+import dev.idempotency.definition.InboxRecorder;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
-import dev.idempotency.store.Admission;
-import dev.idempotency.store.Candidate;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -36,16 +36,16 @@ final class OutcomeReporter {
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */
-    static void processed(ListenerDefinition definition, List<Candidate> messages) {
+    static void processed(ListenerDefinition definition, List<InboundMessage> messages) {
         tellInbox(definition, messages, InboxRecorder::processed);
     }
 
-    static void committed(ListenerDefinition definition, Admission admission, long nanos) {
+    static void committed(ListenerDefinition definition, ClaimResult admission, long nanos) {
         ConsumerObserver observer = definition.observer();
         if (!admission.isEmpty()) {
             observer.committed(nanos);
         }
-        for (Candidate candidate : admission.admitted()) {
+        for (InboundMessage candidate : admission.admitted()) {
             if (candidate.id() != null) {
                 observer.processed(candidate.id(), candidate.coordinates());
             } else {
@@ -67,7 +67,8 @@ final class OutcomeReporter {
     }
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
-    static MessageConflictException refused(ListenerDefinition definition, Candidate candidate, Conflict conflict) {
+    static MessageConflictException refused(
+            ListenerDefinition definition, InboundMessage candidate, Conflict conflict) {
         MessageConflictException failure = definition.conflicts().failed(conflict);
         definition.observer().failed(candidate.coordinates(), failure);
         keepConflicting(definition, candidate, conflict, failure);
@@ -75,7 +76,10 @@ final class OutcomeReporter {
     }
 
     private static void keepConflicting(
-            ListenerDefinition definition, Candidate candidate, Conflict conflict, MessageConflictException failure) {
+            ListenerDefinition definition,
+            InboundMessage candidate,
+            Conflict conflict,
+            MessageConflictException failure) {
         InboxRecorder inbox = definition.inbox();
         if (inbox != null) {
             inbox.conflicting(conflict.id(), candidate.coordinates(), candidate.record(), failure);
@@ -84,7 +88,10 @@ final class OutcomeReporter {
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
     static void failed(
-            ListenerDefinition definition, RecordCoordinates coordinates, Throwable failure, List<Candidate> called) {
+            ListenerDefinition definition,
+            RecordCoordinates coordinates,
+            Throwable failure,
+            List<InboundMessage> called) {
         definition.observer().failed(coordinates, failure);
         tellInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
@@ -92,7 +99,7 @@ final class OutcomeReporter {
     /** Messages without an id are not stored: they could not be found again. */
     private static void tellInbox(
             ListenerDefinition definition,
-            List<Candidate> candidates,
+            List<InboundMessage> candidates,
             BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
         InboxRecorder inbox = definition.inbox();
         if (inbox == null) {

@@ -1,12 +1,12 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.kafka.RecordObservations;
 import dev.idempotency.key.MessageView;
-import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -110,8 +110,8 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
         @Override
         @Nullable
-        Object call(List<Candidate> admitted) throws Throwable {
-            for (Candidate candidate : admitted) {
+        Object call(List<InboundMessage> admitted) throws Throwable {
+            for (InboundMessage candidate : admitted) {
                 IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
                 try {
                     ConsumerRecord<K, V> record = this.polled.get(candidate.position());

@@ -3,15 +3,17 @@ package dev.idempotency.listener;
 import dev.idempotency.MessageId;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
+import dev.idempotency.database.Causes;
+import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.failure.Causes;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.kafka.TopicCoordinates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -111,7 +113,7 @@ public final class RecordIdentifier implements AutoCloseable {
         try {
             record = this.deserializers.deserialize(received);
         } catch (RuntimeException | StackOverflowError ex) {
-            if (Causes.of(ex).tellOfUnavailableService()) {
+            if (OutageRegistry.isServiceUnavailable(ex)) {
                 throw ex;
             }
             return new Identification(Kind.UNREADABLE, null);
@@ -127,7 +129,7 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         tellTopic(record);
         try {
-            Candidate candidate = this.definition
+            InboundMessage candidate = this.definition
                     .candidates()
                     .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
             MessageId id = (candidate != null) ? candidate.id() : null;
@@ -151,7 +153,7 @@ public final class RecordIdentifier implements AutoCloseable {
             throw new ReconciliationException(
                     "The value of %s is a %s, of which the listener's method gets a %s. Only keys from headers, from the record or from a payload that is not converted can be reconciled."
                             .formatted(
-                                    RecordCoordinates.of(record),
+                                    KafkaCoordinates.of(record),
                                     value.getClass().getName(),
                                     type.getName()),
                     null);
@@ -183,7 +185,7 @@ public final class RecordIdentifier implements AutoCloseable {
      * see records that were delivered long ago.
      */
     private void tellTopic(ConsumerRecord<?, ?> record) {
-        RecordCoordinates original = RecordCoordinates.original(record);
+        RecordCoordinates original = KafkaCoordinates.original(record);
         if (TopicCoordinates.toldBy(record, original) == null) {
             Uuid found = this.topicIds.apply(original.topic());
             Uuid id = (found != null) ? found : this.topicIds.apply(record.topic());

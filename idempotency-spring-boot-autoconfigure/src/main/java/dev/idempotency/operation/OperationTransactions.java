@@ -11,16 +11,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Transactions for claims from code, by the transaction manager of the store's {@code DataSource}. */
@@ -42,7 +43,7 @@ final class OperationTransactions {
     private PlatformTransactionManager findManager(ListableBeanFactory beanFactory) {
         Map<String, PlatformTransactionManager> beans = new TreeMap<>(
                 BeanFactoryUtils.beansOfTypeIncludingAncestors(beanFactory, PlatformTransactionManager.class));
-        beans.values().removeIf(KafkaAwareTransactionManager.class::isInstance);
+        beans.values().removeIf(OperationTransactions::isOfKafka);
         List<PlatformTransactionManager> fitting = beans.values().stream()
                 .filter(bean -> this.database != null
                         && DataSourceTransactions.dataSourceOf(bean) == this.database.dataSource())
@@ -62,6 +63,12 @@ final class OperationTransactions {
                                         + " primary: " + beans.keySet() + ".")
                         + REMEDY,
                 null);
+    }
+
+    /** By name: Spring Kafka need not be on the class path. */
+    private static boolean isOfKafka(PlatformTransactionManager manager) {
+        return Stream.of(ClassUtils.getAllInterfaces(manager)).anyMatch(type -> type.getName()
+                .equals("org.springframework.kafka.transaction.KafkaAwareTransactionManager"));
     }
 
     /** Fails if there is no telling which transaction manager is meant. */

@@ -1,7 +1,7 @@
 package dev.idempotency.producer;
 
-import dev.idempotency.MessageIds;
 import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.key.MessageIdHeader;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -45,6 +45,6 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
                         ? routing.getProducerFactory(topic)
                         : template.getProducerFactory(),
                 applications));
-        logger.info("KafkaTemplate '{}' stamps {} on records that have no id.", beanName, MessageIds.HEADER);
+        logger.info("KafkaTemplate '{}' stamps {} on records that have no id.", beanName, MessageIdHeader.HEADER);
     }
 }

@@ -3,12 +3,13 @@ package dev.idempotency.reconciliation;
 import dev.idempotency.MessageId;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.failure.Causes;
+import dev.idempotency.database.Causes;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.BrokerQueries;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
@@ -49,7 +50,7 @@ final class ReconciliationRun {
     /** Dead letters are younger than their originals, but clocks differ. */
     private static final Duration CLOCK_SKEW = Duration.ofHours(1);
 
-    private record Candidate(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
+    private record InboundMessage(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
 
     private final ReconciliationRequest request;
     private final List<ContainerScope> scopes;
@@ -193,17 +194,17 @@ final class ReconciliationRun {
             List<ConsumerRecord<byte[], byte[]>> polled,
             BrokerConnection brokers,
             JobControl control) {
-        List<Candidate> candidates = new ArrayList<>(polled.size());
+        List<InboundMessage> candidates = new ArrayList<>(polled.size());
         for (ConsumerRecord<byte[], byte[]> record : polled) {
             RecordIdentifier.Identification identification = identifier.identify(record);
             MessageId messageId = identification.id();
             if (messageId == null) {
                 found(fateOf(identification, record, control));
             } else {
-                candidates.add(new Candidate(record, messageId));
+                candidates.add(new InboundMessage(record, messageId));
             }
         }
-        List<Candidate> open = withoutProcessed(candidates);
+        List<InboundMessage> open = withoutProcessed(candidates);
         open.removeIf(candidate -> {
             RecordFate fate = findElsewhere(candidate.record(), control);
             if (fate != null) {
@@ -218,7 +219,7 @@ final class ReconciliationRun {
         // They may have been processed while the other topics were read.
         open = withoutProcessed(open);
         Map<MessageId, InboxStatus> known = (this.inbox == null) ? Map.of() : this.inbox.statuses(idsOf(open));
-        for (Candidate candidate : open) {
+        for (InboundMessage candidate : open) {
             ConsumerRecord<byte[], byte[]> record = candidate.record();
             InboxStatus status = known.get(candidate.id());
             if (status != null) {
@@ -229,7 +230,7 @@ final class ReconciliationRun {
                 found(RecordFate.MISSING);
                 if (this.missing.size() < MISSING_SHOWN) {
                     this.missing.add(new MissingMessage(
-                            RecordCoordinates.of(record), candidate.id().value()));
+                            KafkaCoordinates.of(record), candidate.id().value()));
                 }
                 replay(record, brokers);
             }
@@ -274,26 +275,26 @@ final class ReconciliationRun {
     }
 
     /** Counts those that are remembered, and returns the others. */
-    private List<Candidate> withoutProcessed(List<Candidate> candidates) {
-        List<Candidate> open = new ArrayList<>();
+    private List<InboundMessage> withoutProcessed(List<InboundMessage> candidates) {
+        List<InboundMessage> open = new ArrayList<>();
         if (candidates.isEmpty()) {
             return open;
         }
         Map<MessageId, ProcessedMessage> processed = this.store.find(idsOf(candidates));
-        for (Candidate candidate : candidates) {
+        for (InboundMessage candidate : candidates) {
             ProcessedMessage message = processed.get(candidate.id());
             if (message == null) {
                 open.add(candidate);
             } else {
-                boolean itself = message.coordinates().equals(RecordCoordinates.of(candidate.record()));
+                boolean itself = message.coordinates().equals(KafkaCoordinates.of(candidate.record()));
                 found(itself ? RecordFate.PROCESSED : RecordFate.DUPLICATE);
             }
         }
         return open;
     }
 
-    private static Set<MessageId> idsOf(List<Candidate> candidates) {
-        return candidates.stream().map(Candidate::id).collect(Collectors.toSet());
+    private static Set<MessageId> idsOf(List<InboundMessage> candidates) {
+        return candidates.stream().map(InboundMessage::id).collect(Collectors.toSet());
     }
 
     private void replay(ConsumerRecord<byte[], byte[]> record, BrokerConnection brokers) {
@@ -301,7 +302,7 @@ final class ReconciliationRun {
         if (from == null || record.timestamp() < from.toEpochMilli()) {
             return;
         }
-        RecordCoordinates place = RecordCoordinates.of(record);
+        RecordCoordinates place = KafkaCoordinates.of(record);
         try {
             this.producers.send(
                     brokers,
@@ -310,7 +311,7 @@ final class ReconciliationRun {
                             record.partition(),
                             record.key(),
                             record.value(),
-                            RepublishedHeaders.of(record.headers(), RecordCoordinates.original(record))));
+                            RepublishedHeaders.of(record.headers(), KafkaCoordinates.original(record))));
         } catch (Exception ex) {
             if (ex instanceof InterruptedException) {
                 Thread.currentThread().interrupt();

@@ -1,7 +1,7 @@
 package dev.idempotency.redrive;
 
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.DeadLetterPublisher;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.nio.charset.StandardCharsets;
@@ -84,7 +84,7 @@ final class DeadLetterHeaders {
     /** The headers with which a dead letter goes back: its own, the way to its original, and how often it went. */
     static List<Header> forRedrive(ConsumerRecord<byte[], byte[]> deadLetter) {
         List<Header> headers = RepublishedHeaders.of(
-                deadLetter.headers(), RecordCoordinates.original(deadLetter), DeadLetterHeaders::isOfFailure);
+                deadLetter.headers(), KafkaCoordinates.original(deadLetter), DeadLetterHeaders::isOfFailure);
         String redrives = Integer.toString(redrives(deadLetter.headers()) + 1);
         headers.add(new RecordHeader(REDRIVES, redrives.getBytes(StandardCharsets.US_ASCII)));
         return headers;

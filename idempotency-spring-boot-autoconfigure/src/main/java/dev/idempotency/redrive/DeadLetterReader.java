@@ -1,6 +1,7 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
@@ -112,7 +113,7 @@ final class DeadLetterReader implements AutoCloseable {
                 read(partition, after(query.after(), partition, all), full, records -> {
                     for (ConsumerRecord<byte[], byte[]> record : records) {
                         if (!full.getAsBoolean()) {
-                            scanned.add(RecordCoordinates.of(record));
+                            scanned.add(KafkaCoordinates.of(record));
                             DeadLetter letter = letterOf(record);
                             if (letter != null && query.matches(letter)) {
                                 found.add(letter);
@@ -146,11 +147,11 @@ final class DeadLetterReader implements AutoCloseable {
         if (!DeadLetterHeaders.belongsTo(this.source, headers)) {
             return null;
         }
-        RecordCoordinates first = RecordCoordinates.original(record);
+        RecordCoordinates first = KafkaCoordinates.original(record);
         boolean leadsBack = first.partition() >= 0 && this.source.topics().contains(first.topic());
         int redrives = DeadLetterHeaders.redrives(headers);
         return new DeadLetter(
-                RecordCoordinates.of(record),
+                KafkaCoordinates.of(record),
                 leadsBack ? statusOf(record, redrives) : DeadLetterStatus.ASTRAY,
                 leadsBack ? first : null,
                 DeadLetterHeaders.group(headers),

@@ -1,6 +1,7 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -35,20 +36,20 @@ public final class OriginalRecords {
     /** Adds the record that this one, of a retry or dead-letter topic, is a copy of. */
     public void addOriginalOf(ConsumerRecord<?, ?> copy) {
         this.originals.merge(
-                RecordCoordinates.original(copy),
+                KafkaCoordinates.original(copy),
                 new Original(originalTimestamp(copy.headers()), DeadLetterHeaders.redrives(copy.headers())),
                 Original::merge);
     }
 
     /** Whether there is a copy of this record, or of the one that it is a copy of itself. */
     public boolean contains(ConsumerRecord<?, ?> record) {
-        RecordCoordinates place = RecordCoordinates.original(record);
+        RecordCoordinates place = KafkaCoordinates.original(record);
         Original original = this.originals.get(place);
         return original != null
                 && original.redrives() >= DeadLetterHeaders.redrives(record.headers())
                 && (original.timestamp() == UNKNOWN
                         || original.timestamp() == record.timestamp()
-                        || !place.equals(RecordCoordinates.of(record)));
+                        || !place.equals(KafkaCoordinates.of(record)));
     }
 
     /** That of the first hop. One that was sent back to its topic tells where it stood first, and not when. */

@@ -2,7 +2,7 @@ package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
-import dev.idempotency.failure.Causes;
+import dev.idempotency.database.Causes;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;

@@ -1,6 +1,6 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.failure.Causes;
+import dev.idempotency.database.Causes;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;

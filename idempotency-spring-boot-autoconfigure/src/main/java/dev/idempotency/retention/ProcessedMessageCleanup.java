@@ -72,12 +72,12 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     }
 
     /** Removes rows from a time on, which is where the last batch ended. */
-    static final class Drain implements Backlog {
+    public static final class Drain implements Backlog {
 
         private final BiFunction<Instant, Integer, Purged> purge;
         private Instant from = ProcessedMessagePurge.BEGINNING;
 
-        Drain(BiFunction<Instant, Integer, Purged> purge) {
+        public Drain(BiFunction<Instant, Integer, Purged> purge) {
             this.purge = purge;
         }
 

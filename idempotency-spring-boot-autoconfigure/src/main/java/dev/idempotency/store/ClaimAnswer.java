@@ -23,7 +23,8 @@ public record ClaimAnswer(Set<MessageId> claimed, Map<MessageId, ProcessedMessag
     }
 
     /** The same, with the originals looked up that it does not know. */
-    ClaimAnswer complete(List<Claim> claims, Function<Collection<MessageId>, Map<MessageId, ProcessedMessage>> lookUp) {
+    public ClaimAnswer complete(
+            List<Claim> claims, Function<Collection<MessageId>, Map<MessageId, ProcessedMessage>> lookUp) {
         if (this.claimed.size() + this.originals.size() == claims.size()) {
             return this;
         }

@@ -25,14 +25,14 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The current transaction, as claims need it: they are refused without one, and limited in how long they wait. */
-final class ClaimTransaction {
+public final class ClaimTransaction {
 
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
     private final SQLExceptionTranslator exceptionTranslator;
     private final JdbcTemplate lookUps;
 
-    ClaimTransaction(IdempotencyDatabase database, Duration claimTimeout) {
+    public ClaimTransaction(IdempotencyDatabase database, Duration claimTimeout) {
         this.database = database;
         this.claimTimeout = claimTimeout;
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
@@ -41,20 +41,20 @@ final class ClaimTransaction {
 
     /** A statement that may take so many seconds. */
     @FunctionalInterface
-    interface LimitedStatement<T> {
+    public interface LimitedStatement<T> {
 
         T execute(Connection connection, int timeoutSeconds) throws SQLException;
     }
 
     /** A question to the connection. */
     @FunctionalInterface
-    interface Look<T extends @Nullable Object> {
+    public interface Look<T extends @Nullable Object> {
 
         T at(Connection connection) throws SQLException;
     }
 
     /** The ids of those claims that the statement says were free. */
-    Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
+    public Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
         Claim first = claims.get(0);
         return execute(
                 (connection, limit) -> statement.execute(connection, claims, limit),
@@ -66,7 +66,7 @@ final class ClaimTransaction {
      *
      * @param claimed describes the claim in the exception if that takes too long
      */
-    <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
+    public <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
         int limit = holder.hasTimeout()
                 ? Math.min(claimSeconds(), Math.max(1, holder.getTimeToLiveInSeconds()))
@@ -93,12 +93,12 @@ final class ClaimTransaction {
     }
 
     /** Returns a template for queries that may take as long as a claim. */
-    JdbcTemplate lookUps() {
+    public JdbcTemplate lookUps() {
         return this.lookUps;
     }
 
     /** Sees that there is one, where nothing is claimed in it. */
-    void require() {
+    public void require() {
         ask(connection -> {
             requireTransaction(connection);
             return true;
@@ -112,18 +112,18 @@ final class ClaimTransaction {
     }
 
     /** Claims as an exception names them, by the first one. */
-    static String describe(MessageId first, RecordCoordinates coordinates, int count) {
+    public static String describe(MessageId first, RecordCoordinates coordinates, int count) {
         return "message %s (%s)%s".formatted(first, coordinates, (count > 1) ? " and " + (count - 1) + " more" : "");
     }
 
     /** Watches it from now on. Asked once, before the commit: whether it still is the same transaction. */
-    BooleanSupplier watch() {
+    public BooleanSupplier watch() {
         TransactionCheck check = ask(this.database.dialect()::watch);
         return () -> ask(check::isIntact);
     }
 
     /** Asks its connection something. */
-    <T extends @Nullable Object> T ask(Look<T> look) {
+    public <T extends @Nullable Object> T ask(Look<T> look) {
         try {
             return look.at(holder().getConnection());
         } catch (SQLException ex) {

@@ -60,7 +60,7 @@ public final class JdbcPositionStore {
     }
 
     /** Moves positions in the current transaction; see {@link PositionStatement#execute}. */
-    Map<PositionClaim, Long> move(List<PositionClaim> claims) {
+    public Map<PositionClaim, Long> move(List<PositionClaim> claims) {
         return this.transaction.execute(
                 (connection, limit) -> this.statement.execute(connection, claims, limit),
                 () -> "the positions of consumer '%s' for %s"
@@ -68,8 +68,7 @@ public final class JdbcPositionStore {
     }
 
     /** Returns the position of a claim's partition, without a lock, if it has come that far in the same topic. */
-    @Nullable
-    Long findPassed(PositionClaim claim) {
+    public @Nullable Long findPassed(PositionClaim claim) {
         if (!this.database.dialect().mayReadBeforeClaim()) {
             return null;
         }
@@ -86,8 +85,7 @@ public final class JdbcPositionStore {
     }
 
     /** Where a claim's partition stands, in the current transaction, for which it is locked. */
-    @Nullable
-    PartitionPosition lock(PositionClaim claim) {
+    public @Nullable PartitionPosition lock(PositionClaim claim) {
         List<PartitionPosition> found = this.transaction
                 .lookUps()
                 .query(
@@ -100,7 +98,7 @@ public final class JdbcPositionStore {
     }
 
     /** Moves a position that is locked to the end of a claim, wherever it stood. */
-    void reset(PositionClaim claim) {
+    public void reset(PositionClaim claim) {
         this.transaction
                 .lookUps()
                 .update(

@@ -46,7 +46,7 @@ public final class JdbcVersionStore {
      * @param moved the entities that have the claimed version now, with what they had before
      * @param held what the others have, which is not older, or does not compare
      */
-    record Answer(Map<MessageId, Optional<StoredVersion>> moved, Map<MessageId, StoredVersion> held) {}
+    public record Answer(Map<MessageId, Optional<StoredVersion>> moved, Map<MessageId, StoredVersion> held) {}
 
     /** Whether the database's dialect knows how to compare versions. */
     public boolean isSupported() {
@@ -59,7 +59,7 @@ public final class JdbcVersionStore {
      *
      * @param claims claims of one consumer, with distinct entities
      */
-    Answer move(List<VersionClaim> claims) {
+    public Answer move(List<VersionClaim> claims) {
         VersionStatement moves =
                 Objects.requireNonNull(this.statement, "The dialect does not know how to compare versions");
         List<VersionClaim> sorted =
@@ -88,8 +88,7 @@ public final class JdbcVersionStore {
     }
 
     /** Returns the version of a claim's entity, without a lock, if it is beyond doubt that the claim would be refused. */
-    @Nullable
-    StoredVersion findRefusing(VersionClaim claim) {
+    public @Nullable StoredVersion findRefusing(VersionClaim claim) {
         if (!this.database.dialect().mayReadBeforeClaim()) {
             return null;
         }

@@ -2,7 +2,7 @@ package dev.idempotency.store;
 
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.failure.Causes;
+import dev.idempotency.database.Causes;
 import java.sql.SQLException;
 import java.util.Set;
 import java.util.function.Supplier;

@@ -3,10 +3,10 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageIds;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
@@ -159,7 +159,8 @@ class KeptRepliesIT extends SharedApplicationTest {
                 .containsExactly("x 1", "x 2", "y 1", "y 2", "x 1", "x 2"));
         Map<String, Set<String>> ids = new TreeMap<>();
         TopicContents.of(topic("copies")).forEach(copy -> ids.computeIfAbsent(copy.value(), value -> new HashSet<>())
-                .add(new String(copy.headers().lastHeader(MessageIds.HEADER).value(), StandardCharsets.UTF_8)));
+                .add(new String(
+                        copy.headers().lastHeader(MessageIdHeader.HEADER).value(), StandardCharsets.UTF_8)));
         assertThat(ids.values())
                 .as("the ids that they are stamped with: one a reply, however often it is sent")
                 .allMatch(its -> its.size() == 1)

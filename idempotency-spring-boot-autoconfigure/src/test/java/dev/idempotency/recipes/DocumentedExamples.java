@@ -5,7 +5,6 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIds;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.failure.DatabaseFailureClassifier;
@@ -14,6 +13,7 @@ import dev.idempotency.failure.FailureKind;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.key.MessageIdHeader;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetterQuery;
@@ -183,7 +183,7 @@ abstract class DocumentedExamples {
         String topic;
 
         void send(String order) {
-            this.template.send(MessageIds.stamp(new ProducerRecord<>(this.topic, order, "paid"), order + "/PAID"));
+            this.template.send(MessageIdHeader.stamp(new ProducerRecord<>(this.topic, order, "paid"), order + "/PAID"));
         }
     }
 

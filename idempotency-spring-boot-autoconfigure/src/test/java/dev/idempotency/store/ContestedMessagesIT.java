@@ -9,7 +9,12 @@ import dev.idempotency.StoreFailedException;
 import dev.idempotency.Version;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.dedup.ClaimStrategy;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.dedup.JdbcStrategyFactory;
+import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.observe.ConsumerObserver;
@@ -70,7 +75,7 @@ class ContestedMessagesIT {
     @Test
     void ownersOfTheSamePartitionsNeitherDeadlockNorProcessARecordTwice() {
         // Rows that are not there yet may make MariaDB end one of two transactions.
-        AdmissionStrategy first = strategy("offset");
+        ClaimStrategy first = strategy("offset");
         this.transaction.executeWithoutResult(status -> first.admit(List.of(at(0, 0), at(1, 0))));
         Queue<RecordCoordinates> processed = new ConcurrentLinkedQueue<>();
         CompletableFuture.allOf(IntStream.range(0, 4)
@@ -82,18 +87,18 @@ class ContestedMessagesIT {
     }
 
     private void own(int owner, Queue<RecordCoordinates> processed) {
-        AdmissionStrategy strategy = strategy("offset");
+        ClaimStrategy strategy = strategy("offset");
         Random random = new Random(owner);
         int next = 1;
         while (next <= 60) {
             int from = next;
             int to = Math.min(61, from + 1 + random.nextInt(7));
             boolean fails = random.nextInt(4) == 0;
-            List<Candidate> batch = Stream.of(owner % 2, 1 - owner % 2)
+            List<InboundMessage> batch = Stream.of(owner % 2, 1 - owner % 2)
                     .flatMap(partition -> IntStream.range(from, to).mapToObj(offset -> at(partition, offset)))
                     .toList();
             this.transaction.executeWithoutResult(status -> {
-                List<Candidate> admitted = strategy.admit(batch).admitted();
+                List<InboundMessage> admitted = strategy.admit(batch).admitted();
                 if (fails) {
                     status.setRollbackOnly();
                 } else {
@@ -104,10 +109,10 @@ class ContestedMessagesIT {
         }
     }
 
-    private Candidate at(int partition, long offset) {
+    private InboundMessage at(int partition, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
-        return new Candidate(
-                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
+        return new InboundMessage(
+                0, record, new MessageId(this.consumer, partition + "@" + offset), KafkaCoordinates.of(record));
     }
 
     /** What it does not see, as its view is older, it must not process. */
@@ -116,7 +121,7 @@ class ContestedMessagesIT {
     void aTransactionWithAnOlderViewDoesNotProcessWhatOthersHave(String kind, int isolation) {
         TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
         isolated.setIsolationLevel(isolation);
-        AdmissionStrategy strategy = strategy(kind);
+        ClaimStrategy strategy = strategy(kind);
         this.transaction.executeWithoutResult(status -> strategy.admit(List.of(candidate(kind, 0))));
         isolated.executeWithoutResult(status -> {
             this.database.jdbc().queryForList("select id from elsewhere");
@@ -133,8 +138,12 @@ class ContestedMessagesIT {
         });
     }
 
-    private AdmissionStrategy strategy(String kind) {
-        JdbcStrategyFactory strategies = new JdbcStrategyFactory(this.database, PATIENCE);
+    private ClaimStrategy strategy(String kind) {
+        JdbcStrategyFactory strategies = new JdbcStrategyFactory(
+                this.database,
+                PATIENCE,
+                new JdbcPositionStore(this.database, PATIENCE),
+                new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
             case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
             case "version" -> strategies.byVersion();
@@ -142,13 +151,13 @@ class ContestedMessagesIT {
         };
     }
 
-    private Candidate candidate(String kind, long offset) {
+    private InboundMessage candidate(String kind, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
-        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        RecordCoordinates coordinates = KafkaCoordinates.of(record);
         VersionClaim version = kind.equals("version")
                 ? new VersionClaim(new MessageId(this.consumer, "a"), Version.of(offset), coordinates)
                 : null;
-        return new Candidate(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
+        return new InboundMessage(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
     }
 
     private static TopicIdTracker topics() {

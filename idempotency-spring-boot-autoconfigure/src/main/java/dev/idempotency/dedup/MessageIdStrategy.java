@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
@@ -6,6 +6,10 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.ClaimAnswer;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
  */
-public final class MessageIdStrategy implements AdmissionStrategy {
+public final class MessageIdStrategy implements ClaimStrategy {
 
     private final ProcessedMessageStore store;
 
@@ -35,10 +39,10 @@ public final class MessageIdStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
-        Map<MessageId, Candidate> firsts = new HashMap<>(candidates.size() * 2);
+    public ClaimResult admit(List<InboundMessage> candidates) {
+        Map<MessageId, InboundMessage> firsts = new HashMap<>(candidates.size() * 2);
         List<Claim> claims = new ArrayList<>(candidates.size());
-        for (Candidate candidate : candidates) {
+        for (InboundMessage candidate : candidates) {
             if (candidate.id() != null && firsts.putIfAbsent(candidate.id(), candidate) == null) {
                 claims.add(new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest()));
             }
@@ -48,7 +52,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                 : StoreExceptionTranslator.attempt(
                         () -> "claim " + claims.get(0).coordinates(), () -> claim(claims));
         if (answer.claimed().size() == candidates.size()) {
-            return new Admission(candidates, List.of());
+            return new ClaimResult(candidates, List.of());
         }
         return sortOut(candidates, firsts, answer);
     }
@@ -71,7 +75,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
 
     /** The answer to a message that was processed before, or {@code null} if it was not. */
     @Nullable
-    Admission findDuplicate(Candidate candidate) {
+    ClaimResult findDuplicate(InboundMessage candidate) {
         if (candidate.id() == null) {
             return null;
         }
@@ -84,11 +88,12 @@ public final class MessageIdStrategy implements AdmissionStrategy {
         return sortOut(List.of(candidate), Map.of(), new ClaimAnswer(Set.of(), originals));
     }
 
-    private static Admission sortOut(List<Candidate> candidates, Map<MessageId, Candidate> firsts, ClaimAnswer answer) {
-        List<Candidate> admitted = new ArrayList<>();
+    private static ClaimResult sortOut(
+            List<InboundMessage> candidates, Map<MessageId, InboundMessage> firsts, ClaimAnswer answer) {
+        List<InboundMessage> admitted = new ArrayList<>();
         List<Duplicate> duplicates = new ArrayList<>();
-        Map<Candidate, Conflict> conflicts = new LinkedHashMap<>();
-        for (Candidate candidate : candidates) {
+        Map<InboundMessage, Conflict> conflicts = new LinkedHashMap<>();
+        for (InboundMessage candidate : candidates) {
             MessageId id = candidate.id();
             boolean claimed = id != null && answer.claimed().contains(id);
             if (id == null || (claimed && firsts.get(id) == candidate)) {
@@ -103,7 +108,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                 conflicts.put(candidate, original.conflict(candidate, id));
             }
         }
-        return new Admission(admitted, duplicates, List.of(), conflicts);
+        return new ClaimResult(admitted, duplicates, List.of(), conflicts);
     }
 
     /** The message that another one is a duplicate of. */
@@ -113,7 +118,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
             @Nullable Long payloadDigest) {
 
         /** A message of the same delivery. */
-        static Original of(Candidate first) {
+        static Original of(InboundMessage first) {
             return new Original(null, first.coordinates(), first.payloadDigest());
         }
 
@@ -123,7 +128,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                     : new Original(null, null, null);
         }
 
-        Duplicate duplicate(Candidate candidate, MessageId id) {
+        Duplicate duplicate(InboundMessage candidate, MessageId id) {
             if (this.processed == null) {
                 return new Duplicate(id, candidate.coordinates(), DuplicateKind.REPUBLICATION, null, null);
             }
@@ -133,13 +138,13 @@ public final class MessageIdStrategy implements AdmissionStrategy {
         }
 
         /** A redelivery has the same bytes; another record at its coordinates is of a topic that was created again. */
-        boolean isContradictedBy(Candidate candidate) {
+        boolean isContradictedBy(InboundMessage candidate) {
             return this.payloadDigest != null
                     && candidate.payloadDigest() != null
                     && !this.payloadDigest.equals(candidate.payloadDigest());
         }
 
-        Conflict conflict(Candidate candidate, MessageId id) {
+        Conflict conflict(InboundMessage candidate, MessageId id) {
             Instant processedAt = (this.processed != null) ? this.processed.processedAt() : null;
             return new Conflict(id, candidate.coordinates(), Objects.requireNonNull(this.coordinates), processedAt);
         }

@@ -1,4 +1,4 @@
-package dev.idempotency.failure;
+package dev.idempotency.observe;
 
 import java.time.Instant;
 

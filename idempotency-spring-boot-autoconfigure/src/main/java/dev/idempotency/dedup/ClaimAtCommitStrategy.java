@@ -1,9 +1,11 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.Claim;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PostgresClaimWithCommit;
+import dev.idempotency.store.ClaimTransaction;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +17,7 @@ import org.springframework.jdbc.BadSqlGrammarException;
  * before the claim; what it did is undone if the message turns out to be a duplicate. After a duplicate, which seldom comes
  * alone, messages are claimed first until there is a new one.
  */
-final class ClaimAtCommitStrategy implements AdmissionStrategy {
+final class ClaimAtCommitStrategy implements ClaimStrategy {
 
     private final MessageIdStrategy claimFirst;
     private final ClaimTransaction transaction;
@@ -28,14 +30,14 @@ final class ClaimAtCommitStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public AdmissionStrategy within(boolean ownTransaction) {
+    public ClaimStrategy within(boolean ownTransaction) {
         return (ownTransaction && !this.claimFirst.expectsDuplicates()) ? this : this.claimFirst;
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
+    public ClaimResult admit(List<InboundMessage> candidates) {
         this.transaction.require();
-        return new Admission(candidates, List.of());
+        return new ClaimResult(candidates, List.of());
     }
 
     @Override
@@ -45,8 +47,8 @@ final class ClaimAtCommitStrategy implements AdmissionStrategy {
 
     /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
     @Override
-    public void commit(List<Candidate> admitted) {
-        Candidate candidate = admitted.get(0);
+    public void commit(List<InboundMessage> admitted) {
+        InboundMessage candidate = admitted.get(0);
         if (candidate.id() != null) {
             Claim claim = new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest());
             try {
@@ -60,7 +62,7 @@ final class ClaimAtCommitStrategy implements AdmissionStrategy {
 
     /** Whatever has failed: a message that was processed before is a duplicate. */
     @Override
-    public @Nullable Admission refusalOf(Candidate candidate, Throwable failure) {
+    public @Nullable ClaimResult refusalOf(InboundMessage candidate, Throwable failure) {
         return this.claimFirst.findDuplicate(candidate);
     }
 }

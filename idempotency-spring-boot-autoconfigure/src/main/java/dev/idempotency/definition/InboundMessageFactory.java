@@ -4,10 +4,11 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.key.VersionResolver;
-import dev.idempotency.store.Candidate;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -15,7 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /** Creates candidates from delivered messages, with what a listener's strategy recognises them by. */
-public record CandidateFactory(
+public record InboundMessageFactory(
         Strategy strategy, MessageIdResolver ids, @Nullable VersionResolver versions, ConflictHandling conflicts) {
 
     /**
@@ -24,7 +25,7 @@ public record CandidateFactory(
      * @return {@code null} if it has no key, and such messages are skipped
      * @throws dev.idempotency.UnusableKeyException if it cannot be identified
      */
-    public @Nullable Candidate create(int position, MessageView message) {
+    public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();
         MessageId id = this.ids.resolve(message);
         if (id == null && this.ids.skipsMissing()) {
@@ -32,22 +33,22 @@ public record CandidateFactory(
         }
         return switch (this.strategy) {
             case MESSAGE_ID -> {
-                RecordCoordinates coordinates = RecordCoordinates.original(record);
+                RecordCoordinates coordinates = KafkaCoordinates.original(record);
                 Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
-                yield new Candidate(position, record, id, coordinates, digest, null);
+                yield new InboundMessage(position, record, id, coordinates, digest, null);
             }
             // A message without a key, where such are processed, belongs to no entity that could have a version.
             case VERSION -> {
-                RecordCoordinates coordinates = RecordCoordinates.original(record);
+                RecordCoordinates coordinates = KafkaCoordinates.original(record);
                 if (id == null) {
-                    yield new Candidate(position, record, null, coordinates);
+                    yield new InboundMessage(position, record, null, coordinates);
                 }
                 VersionClaim claim = new VersionClaim(
                         id, Objects.requireNonNull(this.versions).resolve(message), coordinates);
-                yield new Candidate(position, record, claim.messageId(), coordinates, null, claim);
+                yield new InboundMessage(position, record, claim.messageId(), coordinates, null, claim);
             }
             // A copy of a record, as in retry topics, is another one.
-            case OFFSET, UNIQUE_CONSTRAINT -> new Candidate(position, record, id, RecordCoordinates.of(record));
+            case OFFSET, UNIQUE_CONSTRAINT -> new InboundMessage(position, record, id, KafkaCoordinates.of(record));
         };
     }
 

@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
@@ -9,6 +9,9 @@ import dev.idempotency.database.PositionClaim;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.PartitionPosition;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -33,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A position is moved without a look at it. As duplicates seldom come alone, it is read first after one, without a lock.
  */
-final class OffsetStrategy implements AdmissionStrategy {
+final class OffsetStrategy implements ClaimStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(OffsetStrategy.class);
 
@@ -58,13 +61,13 @@ final class OffsetStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
+    public ClaimResult admit(List<InboundMessage> candidates) {
         List<PositionClaim> claims = claims(candidates);
         Map<TopicPartition, Long> processedBefore = StoreExceptionTranslator.attempt(
                 () -> "claim " + candidates.get(0).coordinates(), () -> move(claims));
-        List<Candidate> admitted = new ArrayList<>(candidates.size());
+        List<InboundMessage> admitted = new ArrayList<>(candidates.size());
         List<Duplicate> duplicates = new ArrayList<>();
-        for (Candidate candidate : candidates) {
+        for (InboundMessage candidate : candidates) {
             RecordCoordinates coordinates = candidate.coordinates();
             long before = Objects.requireNonNull(processedBefore.get(partition(candidate)));
             if (coordinates.offset() >= before) {
@@ -74,7 +77,7 @@ final class OffsetStrategy implements AdmissionStrategy {
                 duplicates.add(new Duplicate(id, coordinates, DuplicateKind.REDELIVERY, null, null));
             }
         }
-        return new Admission(admitted, duplicates);
+        return new ClaimResult(admitted, duplicates);
     }
 
     /** Moves positions, and returns the offsets before which the records of each partition have been processed. */
@@ -104,9 +107,9 @@ final class OffsetStrategy implements AdmissionStrategy {
     }
 
     /** One for each partition, from its first record to its last. */
-    private List<PositionClaim> claims(List<Candidate> candidates) {
+    private List<PositionClaim> claims(List<InboundMessage> candidates) {
         Map<TopicPartition, List<RecordCoordinates>> byPartition = new TreeMap<>(BY_NAME);
-        for (Candidate candidate : candidates) {
+        for (InboundMessage candidate : candidates) {
             byPartition
                     .computeIfAbsent(partition(candidate), any -> new ArrayList<>())
                     .add(candidate.coordinates());
@@ -171,7 +174,7 @@ final class OffsetStrategy implements AdmissionStrategy {
         return claim.from();
     }
 
-    private static TopicPartition partition(Candidate candidate) {
+    private static TopicPartition partition(InboundMessage candidate) {
         return new TopicPartition(
                 candidate.coordinates().topic(), candidate.coordinates().partition());
     }

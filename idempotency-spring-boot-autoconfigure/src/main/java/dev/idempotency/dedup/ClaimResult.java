@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.observe.Conflict;
@@ -17,11 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param stale those that it is not called with, as something newer was processed before
  * @param conflicts the duplicates that reuse the id of another message, in order
  */
-public record Admission(
-        List<Candidate> admitted, List<Duplicate> duplicates, List<Stale> stale, Map<Candidate, Conflict> conflicts) {
+public record ClaimResult(
+        List<InboundMessage> admitted,
+        List<Duplicate> duplicates,
+        List<Stale> stale,
+        Map<InboundMessage, Conflict> conflicts) {
 
     /** An answer without stale messages and conflicts. */
-    public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+    public ClaimResult(List<InboundMessage> admitted, List<Duplicate> duplicates) {
         this(admitted, duplicates, List.of(), Map.of());
     }
 
@@ -32,7 +35,7 @@ public record Admission(
     /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
     public List<@Nullable MessageId> ids() {
         List<@Nullable MessageId> ids = new ArrayList<>(this.admitted.size());
-        for (Candidate candidate : this.admitted) {
+        for (InboundMessage candidate : this.admitted) {
             ids.add(candidate.id());
         }
         return ids;
@@ -40,7 +43,7 @@ public record Admission(
 
     /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
     public @Nullable MessageId claimed() {
-        for (Candidate candidate : this.admitted) {
+        for (InboundMessage candidate : this.admitted) {
             if (candidate.id() != null) {
                 return candidate.id();
             }

@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -12,7 +12,11 @@ import dev.idempotency.Version;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.JdbcVersionStore;
+import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.StoreServer;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,7 +51,7 @@ class VersionStrategyIT {
     JdbcTemplate jdbc;
     TransactionTemplate transaction;
     private JdbcVersionStore versions;
-    AdmissionStrategy strategy;
+    ClaimStrategy strategy;
 
     @Parameter
     private StoreServer server;
@@ -69,18 +73,18 @@ class VersionStrategyIT {
         return MessageId.of(CONSUMER, key);
     }
 
-    private static Candidate candidate(int position, long offset, String key, Version version) {
+    private static InboundMessage candidate(int position, long offset, String key, Version version) {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, offset, null, null);
-        VersionClaim claim = new VersionClaim(entity(key), version, RecordCoordinates.of(record));
-        return new Candidate(position, record, claim.messageId(), claim.coordinates(), null, claim);
+        VersionClaim claim = new VersionClaim(entity(key), version, KafkaCoordinates.of(record));
+        return new InboundMessage(position, record, claim.messageId(), claim.coordinates(), null, claim);
     }
 
     /** A message at an offset. */
-    static Candidate at(long offset, String key, long version) {
+    static InboundMessage at(long offset, String key, long version) {
         return candidate((int) offset, offset, key, Version.of(version));
     }
 
-    Admission admit(Candidate... candidates) {
+    ClaimResult admit(InboundMessage... candidates) {
         return this.transaction.execute(status -> this.strategy.admit(Arrays.asList(candidates)));
     }
 
@@ -88,8 +92,8 @@ class VersionStrategyIT {
         return !admit(candidate(0, 0, key, version)).isEmpty();
     }
 
-    private static List<Integer> positions(Admission admission) {
-        return admission.admitted().stream().map(Candidate::position).toList();
+    private static List<Integer> positions(ClaimResult admission) {
+        return admission.admitted().stream().map(InboundMessage::position).toList();
     }
 
     private Version stored(String key) {
@@ -100,7 +104,7 @@ class VersionStrategyIT {
     void whatIsNewerEntersTheSameAgainIsADuplicateAndWhatIsOlderIsStale() {
         assertThat(positions(admit(at(1, "a", 5)))).containsExactly(1);
         assertThat(positions(admit(at(2, "a", 7)))).containsExactly(2);
-        Admission redelivered = admit(at(2, "a", 7));
+        ClaimResult redelivered = admit(at(2, "a", 7));
         assertThat(redelivered.isEmpty()).isTrue();
         assertThat(redelivered.duplicates()).singleElement().satisfies(duplicate -> {
             assertThat(duplicate.id()).isEqualTo(new MessageId(CONSUMER, "a@7"));
@@ -111,7 +115,7 @@ class VersionStrategyIT {
         assertThat(admit(at(3, "a", 7)).duplicates())
                 .extracting(Duplicate::kind)
                 .containsExactly(DuplicateKind.REPUBLICATION);
-        Admission late = admit(at(4, "a", 6));
+        ClaimResult late = admit(at(4, "a", 6));
         assertThat(late.isEmpty()).isTrue();
         assertThat(late.duplicates()).isEmpty();
         assertThat(late.stale()).singleElement().satisfies(stale -> {
@@ -128,7 +132,7 @@ class VersionStrategyIT {
     @Test
     void ofSeveralVersionsThoseEnterThatAreNewerThanAllBeforeThem() {
         admit(at(100, "a", 3), at(101, "c", 9));
-        Admission admission = admit(
+        ClaimResult admission = admit(
                 at(0, "b", 2),
                 at(1, "a", 2),
                 at(100, "a", 3),
@@ -155,7 +159,7 @@ class VersionStrategyIT {
     @Test
     void aMessageWithoutAnEntityEntersUnclaimed() {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, 1, null, null);
-        Candidate without = new Candidate(1, record, null, RecordCoordinates.of(record));
+        InboundMessage without = new InboundMessage(1, record, null, KafkaCoordinates.of(record));
         assertThat(positions(admit(at(0, "a", 1), without, at(2, "a", 1)))).containsExactly(0, 1);
         assertThat(positions(admit(without))).containsExactly(1);
     }
@@ -183,7 +187,7 @@ class VersionStrategyIT {
     @Test
     void aNumberAndATimeOfOneEntityAreRefusedByTheRecordThatDoesNotFit() {
         admit(at(1, "a", 3));
-        Candidate odd = candidate(0, 17, "a", Version.of(Instant.now()));
+        InboundMessage odd = candidate(0, 17, "a", Version.of(Instant.now()));
         assertThatExceptionOfType(MixedVersionsException.class)
                 .isThrownBy(() -> admit(odd))
                 .withMessageContaining("topic-3@17")
@@ -209,7 +213,7 @@ class VersionStrategyIT {
         assertThat(enters(two, Version.of(1))).isTrue();
         assertThat(enters(one, Version.of(4))).isFalse();
         assertThat(Stream.of(at(1, one, 1), at(1, two, 1), at(1, "y".repeat(255), 1), at(1, "y".repeat(255), 2))
-                        .map(Candidate::id))
+                        .map(InboundMessage::id))
                 .doesNotHaveDuplicates();
     }
 
@@ -237,7 +241,7 @@ class VersionStrategyIT {
     private void apply(Random random, Map<String, Long> greatest) {
         for (int batch = 0; batch < 20; batch++) {
             int highest = 50 + 10 * batch;
-            List<Candidate> candidates = IntStream.range(0, 8)
+            List<InboundMessage> candidates = IntStream.range(0, 8)
                     .mapToObj(i -> at(i, String.valueOf(random.nextInt(6)), 1 + random.nextInt(highest)))
                     .toList();
             boolean undone = random.nextInt(4) == 0;
@@ -256,7 +260,7 @@ class VersionStrategyIT {
             });
             if (!undone) {
                 candidates.stream()
-                        .map(Candidate::version)
+                        .map(InboundMessage::version)
                         .forEach(claim -> greatest.merge(
                                 claim.entity().value(), claim.version().value().longValue(), Math::max));
             }

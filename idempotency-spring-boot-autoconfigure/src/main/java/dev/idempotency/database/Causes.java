@@ -1,34 +1,15 @@
-package dev.idempotency.failure;
+package dev.idempotency.database;
 
-import java.net.SocketException;
-import java.net.SocketTimeoutException;
-import java.net.UnknownHostException;
-import java.net.http.HttpTimeoutException;
-import java.nio.channels.UnresolvedAddressException;
 import java.sql.SQLException;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.RetriableException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 
 /** A failure and its causes, each once: they may form a circle. */
 public final class Causes implements Iterable<Throwable> {
-
-    /** Thrown if a service that a deserializer calls, such as a schema registry, does not answer. */
-    private static final List<Class<? extends Exception>> NO_ANSWER = List.of(
-            RetriableException.class,
-            InterruptException.class,
-            WakeupException.class,
-            SocketException.class,
-            SocketTimeoutException.class,
-            UnknownHostException.class,
-            UnresolvedAddressException.class,
-            HttpTimeoutException.class);
 
     private final Set<Throwable> all = new LinkedHashSet<>();
 
@@ -72,7 +53,7 @@ public final class Causes implements Iterable<Throwable> {
     }
 
     /** The same with suppressed exceptions. */
-    static Causes withSuppressed(Throwable failure) {
+    public static Causes withSuppressed(Throwable failure) {
         return new Causes(failure, true);
     }
 
@@ -86,21 +67,16 @@ public final class Causes implements Iterable<Throwable> {
         return this.all.iterator();
     }
 
-    /** Whether a record could not be read because a service did not answer. */
-    public boolean tellOfUnavailableService() {
-        return NO_ANSWER.stream().anyMatch(this::contains);
-    }
-
-    boolean contains(Class<? extends Throwable> type) {
+    public boolean contains(Class<? extends Throwable> type) {
         return find(type) != null;
     }
 
     /** The first of a type, or {@code null}. */
-    <T extends Throwable> @Nullable T find(Class<T> type) {
+    public <T extends Throwable> @Nullable T find(Class<T> type) {
         return all(type).findFirst().orElse(null);
     }
 
-    <T extends Throwable> Stream<T> all(Class<T> type) {
+    public <T extends Throwable> Stream<T> all(Class<T> type) {
         return this.all.stream().filter(type::isInstance).map(type::cast);
     }
 

@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -11,6 +11,8 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.sql.BatchUpdateException;
@@ -29,7 +31,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
 /** Which failures make a duplicate of the message. */
 class UniqueConstraintStrategyIT {
 
-    private static final Candidate MESSAGE = new Candidate(
+    private static final InboundMessage MESSAGE = new InboundMessage(
             0,
             new ConsumerRecord<>("topic", 0, 1, null, "payload"),
             new MessageId("consumer", "topic-0@1"),
@@ -37,7 +39,7 @@ class UniqueConstraintStrategyIT {
 
     private static TestDatabase testDatabase;
     private static JdbcTemplate jdbc;
-    private static AdmissionStrategy strategy;
+    private static ClaimStrategy strategy;
     private static SQLException violation;
     private static SQLException ofAnother;
 
@@ -50,7 +52,11 @@ class UniqueConstraintStrategyIT {
                 "create table payment (id int not null constraint payment_id unique, other int constraint payment_other unique)");
         jdbc.update("insert into payment values (1, 1)");
         IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-        JdbcStrategyFactory strategies = new JdbcStrategyFactory(database, Duration.ofSeconds(1));
+        JdbcStrategyFactory strategies = new JdbcStrategyFactory(
+                database,
+                Duration.ofSeconds(1),
+                new JdbcPositionStore(database, Duration.ofSeconds(1)),
+                new JdbcVersionStore(database, Duration.ofSeconds(1)));
         strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"), "consumer");
         violation = errorOf("insert into payment values (1, 2)");
         ofAnother = errorOf("insert into payment values (2, 1)");
@@ -104,7 +110,7 @@ class UniqueConstraintStrategyIT {
     @Test
     void ofTheDuplicateNothingIsKnownButThatItIsOne() {
         Duplicate duplicate = new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null);
-        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new Admission(List.of(), List.of(duplicate)));
+        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new ClaimResult(List.of(), List.of(duplicate)));
     }
 
     @Test

@@ -1,11 +1,12 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
+import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.UniqueConstraint;
-import dev.idempotency.failure.Causes;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.ClaimTransaction;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
  */
 record UniqueConstraintStrategy(
         String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
-        implements AdmissionStrategy {
+        implements ClaimStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
 
@@ -40,9 +41,9 @@ record UniqueConstraintStrategy(
     private static final String IN_FAILED_TRANSACTION = "25P02";
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
+    public ClaimResult admit(List<InboundMessage> candidates) {
         this.transaction.require();
-        return new Admission(candidates, List.of());
+        return new ClaimResult(candidates, List.of());
     }
 
     @Override
@@ -56,7 +57,7 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public @Nullable Admission refusalOf(Candidate refused, Throwable failure) {
+    public @Nullable ClaimResult refusalOf(InboundMessage refused, Throwable failure) {
         // With an UnexpectedRollbackException the listener has caught the violation and returned.
         SQLException violation = (failure instanceof UnexpectedRollbackException) ? null : find(failure);
         if (violation == null) {
@@ -75,7 +76,7 @@ record UniqueConstraintStrategy(
                     this.constraint.name());
             return null;
         }
-        return new Admission(
+        return new ClaimResult(
                 List.of(), List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
     }
 

@@ -1,4 +1,4 @@
-package dev.idempotency.key;
+package dev.idempotency;
 
 /** How messages without a key are handled. */
 public enum OnMissingKey {

@@ -3,6 +3,7 @@ package dev.idempotency.inbox;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.definition.InboxRecorder;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -19,23 +20,15 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Writes the messages of a listener, and whether they were processed, to the inbox. */
-public final class InboxRecorder {
+/** Writes the messages of a listener to the table of the inbox. */
+final class JdbcInboxRecorder implements InboxRecorder {
 
-    private static final Logger logger = LoggerFactory.getLogger(InboxRecorder.class);
+    private static final Logger logger = LoggerFactory.getLogger(JdbcInboxRecorder.class);
 
     private static final int MAX_TRIES = 5;
 
     /** Between the id of a message that has another one's and its coordinates; not in other ids, and harmless in URLs. */
     static final String CONFLICT = "~conflict:";
-
-    /**
-     * A message that a listener was called with.
-     *
-     * @param coordinates where its record stood first
-     * @param record the record that was delivered
-     */
-    public record Delivered(MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record) {}
 
     private final JdbcProcessedMessageStore store;
     private final InboxTable inListenersTransaction;
@@ -46,7 +39,7 @@ public final class InboxRecorder {
     private final BiPredicate<List<Delivered>, Throwable> isOutage;
     private final ObserverNotifier<InboxObserver> observers;
 
-    InboxRecorder(
+    JdbcInboxRecorder(
             JdbcProcessedMessageStore store,
             Function<Delivered, KeptMessage> keeping,
             BiPredicate<List<Delivered>, Throwable> isOutage,
@@ -62,7 +55,7 @@ public final class InboxRecorder {
         this.observers = observers;
     }
 
-    /** The listener has returned: records that in its transaction, which is still to be committed. */
+    @Override
     public void processed(List<Delivered> messages) {
         try {
             this.inListenersTransaction.complete(
@@ -73,10 +66,7 @@ public final class InboxRecorder {
         }
     }
 
-    /**
-     * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: the messages
-     * are not affected if it cannot be recorded.
-     */
+    @Override
     public void failed(List<Delivered> messages, Throwable failure) {
         try {
             if (this.isOutage.test(messages, failure)) {
@@ -99,10 +89,7 @@ public final class InboxRecorder {
         }
     }
 
-    /**
-     * A message has the id of another one, and was not processed: keeps it under an id made of that and its coordinates. Throws
-     * nothing, as {@link #failed}.
-     */
+    @Override
     public void conflicting(
             MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure) {
         MessageId own = MessageId.of(shared.consumer(), shared.value() + CONFLICT + coordinates);

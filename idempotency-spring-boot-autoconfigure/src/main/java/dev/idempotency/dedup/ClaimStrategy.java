@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * How the messages of one listener are recognised: says, in the listener's transaction, which of them may enter. There is
  * one class for each {@link dev.idempotency.Strategy}.
  */
-public interface AdmissionStrategy {
+public interface ClaimStrategy {
 
     /**
      * Lets messages in, which becomes binding when the current transaction commits. Waits for another transaction that is
@@ -17,19 +17,19 @@ public interface AdmissionStrategy {
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
      * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
      */
-    Admission admit(List<Candidate> candidates);
+    ClaimResult admit(List<InboundMessage> candidates);
 
     /**
      * The strategy for one delivery of a single message.
      *
      * @param ownTransaction whether the current transaction was begun for it, and ends with it
      */
-    default AdmissionStrategy within(boolean ownTransaction) {
+    default ClaimStrategy within(boolean ownTransaction) {
         return this;
     }
 
     /** Called as the last thing before the commit, which it may include, with the messages that were let in. */
-    default void commit(List<Candidate> admitted) {}
+    default void commit(List<InboundMessage> admitted) {}
 
     /** Whether letting in is a claim: a statement, whose time is measured. */
     default boolean isClaim() {
@@ -52,7 +52,7 @@ public interface AdmissionStrategy {
      *
      * @return {@code null} if it has failed, by default
      */
-    default @Nullable Admission refusalOf(Candidate candidate, Throwable failure) {
+    default @Nullable ClaimResult refusalOf(InboundMessage candidate, Throwable failure) {
         return null;
     }
 }

@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -9,6 +9,9 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.ClaimAnswer;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -38,7 +41,7 @@ class MessageIdStrategyTests {
     @Test
     void ofABatchTheNewOnesEnterOnceAndInOrder() {
         request(candidate("known", 0));
-        Admission admission = request(
+        ClaimResult admission = request(
                 candidate("b", 1),
                 candidate("known", 0),
                 candidate(null, 2),
@@ -70,7 +73,7 @@ class MessageIdStrategyTests {
     @Test
     void anotherPayloadAtTheSameCoordinatesIsAConflict() {
         request(candidate("a", 0, 42L));
-        Admission admission = request(candidate("a", 0, 43L));
+        ClaimResult admission = request(candidate("a", 0, 43L));
         assertThat(admission.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REPUBLICATION);
         assertThat(admission.conflicts().values())
                 .extracting(Conflict::coordinates, Conflict::original)
@@ -90,7 +93,7 @@ class MessageIdStrategyTests {
     @Test
     void messagesOfOneBatchAreComparedWithEachOther() {
         request(candidate("known", 0, 1L));
-        Admission admission = request(
+        ClaimResult admission = request(
                 candidate("a", 1, 2L),
                 candidate("a", 2, 2L),
                 candidate("known", 3, 1L),
@@ -98,7 +101,7 @@ class MessageIdStrategyTests {
                 candidate("known", 5, 4L));
         assertThat(positions(admission)).containsExactly(0);
         assertThat(admission.conflicts().keySet())
-                .extracting(Candidate::position)
+                .extracting(InboundMessage::position)
                 .containsExactly(3, 4);
         assertThat(admission.conflicts().values())
                 .extracting(Conflict::original)
@@ -106,22 +109,22 @@ class MessageIdStrategyTests {
     }
 
     @SafeVarargs
-    private final Admission request(IntFunction<Candidate>... candidates) {
+    private final ClaimResult request(IntFunction<InboundMessage>... candidates) {
         return this.strategy.admit(IntStream.range(0, candidates.length)
                 .mapToObj(position -> candidates[position].apply(position))
                 .toList());
     }
 
-    private static List<Integer> positions(Admission admission) {
-        return admission.admitted().stream().map(Candidate::position).toList();
+    private static List<Integer> positions(ClaimResult admission) {
+        return admission.admitted().stream().map(InboundMessage::position).toList();
     }
 
-    private static IntFunction<Candidate> candidate(@Nullable String id, long offset) {
+    private static IntFunction<InboundMessage> candidate(@Nullable String id, long offset) {
         return candidate(id, offset, null);
     }
 
-    private static IntFunction<Candidate> candidate(@Nullable String id, long offset, @Nullable Long digest) {
-        return position -> new Candidate(
+    private static IntFunction<InboundMessage> candidate(@Nullable String id, long offset, @Nullable Long digest) {
+        return position -> new InboundMessage(
                 position,
                 new ConsumerRecord<>("topic", 0, offset, null, null),
                 (id != null) ? new MessageId("consumer", id) : null,

@@ -1,5 +1,6 @@
-package dev.idempotency;
+package dev.idempotency.kafka;
 
+import dev.idempotency.RecordCoordinates;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.Uuid;

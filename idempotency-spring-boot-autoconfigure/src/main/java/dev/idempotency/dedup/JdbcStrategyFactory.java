@@ -1,9 +1,12 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ClaimTransaction;
+import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.JdbcVersionStore;
 import java.time.Duration;
 import org.springframework.jdbc.core.ConnectionCallback;
 
@@ -16,19 +19,19 @@ public final class JdbcStrategyFactory {
     private final JdbcVersionStore versions;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
-    public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout) {
+    public JdbcStrategyFactory(
+            IdempotencyDatabase database,
+            Duration claimTimeout,
+            JdbcPositionStore positions,
+            JdbcVersionStore versions) {
         this.database = database;
         this.claimTimeout = claimTimeout;
-        this.positions = new JdbcPositionStore(database, claimTimeout);
-        this.versions = new JdbcVersionStore(database, claimTimeout);
-    }
-
-    public JdbcPositionStore positions() {
-        return this.positions;
+        this.positions = positions;
+        this.versions = versions;
     }
 
     /** Recognises the messages of a consumer by the offsets of their records. */
-    public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
         return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
 
@@ -39,7 +42,7 @@ public final class JdbcStrategyFactory {
     }
 
     /** Recognises messages by their ids, which are claimed with the commit. */
-    public AdmissionStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
+    public ClaimStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
         return new ClaimAtCommitStrategy(claimFirst, this.database, this.claimTimeout);
     }
 
@@ -49,7 +52,7 @@ public final class JdbcStrategyFactory {
     }
 
     /** Recognises the messages of a consumer by what a constraint refuses. */
-    public AdmissionStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
+    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
         return new UniqueConstraintStrategy(
                 consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
     }
@@ -58,7 +61,7 @@ public final class JdbcStrategyFactory {
         return this.versions;
     }
 
-    public AdmissionStrategy byVersion() {
+    public ClaimStrategy byVersion() {
         return new VersionStrategy(this.versions);
     }
 }

@@ -1,8 +1,7 @@
-package dev.idempotency.retention;
+package dev.idempotency.inbox;
 
-import dev.idempotency.inbox.InboxPurge;
-import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ProcessedMessageCleanup.Drain;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.inbox.InboxRecorder.Delivered;
+import dev.idempotency.definition.InboxRecorder;
+import dev.idempotency.definition.InboxRecorder.Delivered;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ObserverNotifier;
@@ -13,10 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /** Creates the recorders of listeners that have an inbox, and knows the brokers that they read from. */
-public final class InboxRecorderFactory {
+public final class JdbcInboxRecorderFactory implements InboxRecorder.Factory {
 
     private final JdbcProcessedMessageStore store;
-    private final boolean forAll;
     private final int maxPayload;
     private final DeserializerInstrumentation receivedBytes;
     private final BiPredicate<List<Delivered>, Throwable> isOutage;
@@ -26,36 +26,28 @@ public final class InboxRecorderFactory {
     /**
      * Creates no recorder yet.
      *
-     * @param forAll whether all listeners have an inbox
      * @param maxPayload the size in bytes beyond which a payload is left out
      * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
      */
-    public InboxRecorderFactory(
+    public JdbcInboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            boolean forAll,
             int maxPayload,
             DeserializerInstrumentation receivedBytes,
             BiPredicate<List<Delivered>, Throwable> isOutage,
             ObserverNotifier<InboxObserver> observers) {
         this.store = store;
-        this.forAll = forAll;
         this.maxPayload = maxPayload;
         this.receivedBytes = receivedBytes;
         this.isOutage = isOutage;
         this.observers = observers;
     }
 
-    /** Whether listeners have an inbox unless they say otherwise. */
-    public boolean forAll() {
-        return this.forAll;
-    }
-
-    /** The recorder for a consumer's listeners of a container that has not been started. */
+    @Override
     public InboxRecorder create(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         this.connections.put(consumer, BrokerConnection.of(container));
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
-        return new InboxRecorder(
+        return new JdbcInboxRecorder(
                 this.store,
                 message -> KeptMessage.of(
                         message.id(),

@@ -1,4 +1,4 @@
-package dev.idempotency.store;
+package dev.idempotency.dedup;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
@@ -7,8 +7,11 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
+import dev.idempotency.store.JdbcVersionStore;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
  * without a lock.
  */
-final class VersionStrategy implements AdmissionStrategy {
+final class VersionStrategy implements ClaimStrategy {
 
     private final JdbcVersionStore versions;
 
@@ -37,7 +40,7 @@ final class VersionStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
+    public ClaimResult admit(List<InboundMessage> candidates) {
         List<VersionClaim> claims = claimsOf(candidates);
         Map<MessageId, Newest> newest = new HashMap<>();
         if (!claims.isEmpty()) {
@@ -63,9 +66,9 @@ final class VersionStrategy implements AdmissionStrategy {
     }
 
     /** The newest version of each entity, of several the first. */
-    private static List<VersionClaim> claimsOf(List<Candidate> candidates) {
+    private static List<VersionClaim> claimsOf(List<InboundMessage> candidates) {
         Map<MessageId, VersionClaim> newest = new LinkedHashMap<>();
-        for (Candidate candidate : candidates) {
+        for (InboundMessage candidate : candidates) {
             VersionClaim claim = candidate.version();
             if (claim != null) {
                 newest.merge(
@@ -77,11 +80,11 @@ final class VersionStrategy implements AdmissionStrategy {
         return List.copyOf(newest.values());
     }
 
-    private static Admission judge(List<Candidate> candidates, Map<MessageId, Newest> newest) {
-        List<Candidate> admitted = new ArrayList<>(candidates.size());
+    private static ClaimResult judge(List<InboundMessage> candidates, Map<MessageId, Newest> newest) {
+        List<InboundMessage> admitted = new ArrayList<>(candidates.size());
         List<Duplicate> duplicates = new ArrayList<>();
         List<Stale> stale = new ArrayList<>();
-        for (Candidate candidate : candidates) {
+        for (InboundMessage candidate : candidates) {
             VersionClaim claimed = candidate.version();
             if (claimed == null) {
                 admitted.add(candidate);
@@ -98,7 +101,7 @@ final class VersionStrategy implements AdmissionStrategy {
                 stale.add(before.stale(claimed));
             }
         }
-        return new Admission(admitted, duplicates, stale, Map.of());
+        return new ClaimResult(admitted, duplicates, stale, Map.of());
     }
 
     /** The newest version of an entity before a message: processed, or, without a time, of the same delivery. */
@@ -132,9 +135,9 @@ final class VersionStrategy implements AdmissionStrategy {
         }
     }
 
-    private static int compare(Candidate candidate, VersionClaim claimed, Version before) {
+    private static int compare(InboundMessage candidate, VersionClaim claimed, Version before) {
         if (before.kind() != claimed.version().kind()) {
-            RecordCoordinates where = RecordCoordinates.of(candidate.record());
+            RecordCoordinates where = KafkaCoordinates.of(candidate.record());
             throw new MixedVersionsException(
                     ("The message %s has version %s of entity %s, which had version %s before: a number and a point in time"
                                     + " do not compare. Let all producers give the same kind of version. If the kind has"
