@@ -1,16 +1,16 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
-import dev.idempotency.Strategy;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.operation.DeclaredConsumers;
-import dev.idempotency.operation.TransactionalOperations;
+import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
-import dev.idempotency.result.KeptResults;
 import dev.idempotency.result.ResultConverter;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -55,7 +55,8 @@ public final class IdempotencyAutoConfiguration {
     /** Of the tables that have a consumer. */
     private static StoreStatistics statistics(
             ProcessedMessageStore store, @Nullable JdbcVersionStore versions, ConsumerRegistry consumers) {
-        Set<String> versioned = consumers.recognisedBy(Strategy.VERSION).names();
+        Set<String> versioned =
+                consumers.recognisedBy(DeduplicationStrategy.VERSION).names();
         StoreStatistics processed = store.statistics(consumers.names());
         return (versions != null && !versioned.isEmpty()) ? processed.plus(versions.statistics(versioned)) : processed;
     }
@@ -74,13 +75,13 @@ public final class IdempotencyAutoConfiguration {
 
     /** A parent context's knows none of the consumers of this one, unless they are the application's own. */
     @Bean
-    @ConditionalOnMissingBean(value = IdempotentOperations.class, ignored = TransactionalOperations.class)
-    TransactionalOperations idempotentOperations(
+    @ConditionalOnMissingBean(value = IdempotentOperations.class, ignored = IdempotentTemplate.class)
+    IdempotentTemplate idempotentOperations(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
-            ObjectProvider<KeptResults> results,
+            ObjectProvider<ResultStore> results,
             ListableBeanFactory beanFactory) {
-        return new TransactionalOperations(store, consumers, results.getIfAvailable(), beanFactory);
+        return new IdempotentTemplate(store, consumers, results.getIfAvailable(), beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -17,7 +17,7 @@ import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -96,7 +96,7 @@ public final class IdempotencyListenerAutoConfiguration {
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,
-            ObjectProvider<KeptResults> results,
+            ObjectProvider<ResultStore> results,
             TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(

@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.metrics.MeterObserver;
-import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.MicrometerObservationListener;
 import dev.idempotency.metrics.OperatorMeterObserver;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.reconciliation.ReconciliationObserver;
@@ -56,8 +56,8 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        ObservationObserver idempotencyObservationObserver(ObservationRegistry registry) {
-            return new ObservationObserver(registry);
+        MicrometerObservationListener idempotencyObservationObserver(ObservationRegistry registry) {
+            return new MicrometerObservationListener(registry);
         }
     }
 }

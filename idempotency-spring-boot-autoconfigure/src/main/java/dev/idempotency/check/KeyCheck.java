@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ProtectedListener;
@@ -166,11 +166,11 @@ final class KeyCheck {
         String withoutTexts = this.code.replaceAll("'[^']*'", "");
         if (changing != null) {
             add(
-                    Check.UNSTABLE_KEY,
+                    StartupCheck.UNSTABLE_KEY,
                     "uses %s, which is another one at every delivery.".formatted(changing),
                     this.remedy);
         } else if (!withoutTexts.contains("#") && !withoutTexts.contains("@")) {
-            add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
+            add(StartupCheck.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
         } else if (!lacksProperty()) {
             rest.accept(this);
         }
@@ -179,13 +179,13 @@ final class KeyCheck {
     private void checkVersion() {
         if (OFFSET_OR_TIME.matcher(this.code).find()) {
             add(
-                    Check.AMBIGUOUS_KEY,
+                    StartupCheck.AMBIGUOUS_KEY,
                     "uses the record's offset or timestamp, and a copy of an old state gets a new one.",
                     VERSION_REMEDY);
         }
     }
 
-    private void add(Check check, String what, String action) {
+    private void add(StartupCheck check, String what, String action) {
         this.report.add(check, "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
     }
 
@@ -193,7 +193,7 @@ final class KeyCheck {
     private void checkPayload() {
         if (!this.payloads.isEmpty() && this.code.matches(".*#payload\\b.*")) {
             add(
-                    Check.AMBIGUOUS_KEY,
+                    StartupCheck.AMBIGUOUS_KEY,
                     "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", this.payloads)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
@@ -230,7 +230,7 @@ final class KeyCheck {
             if (definite
                     && Stream.of(name, "get" + capitalized, "is" + capitalized).noneMatch(members::contains)) {
                 add(
-                        Check.KEY_EXPRESSION,
+                        StartupCheck.KEY_EXPRESSION,
                         "reads '%s', but %s has no property '%s'.".formatted(matcher.group(), type.getName(), name),
                         (type == String.class)
                                 ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(name)
@@ -245,7 +245,7 @@ final class KeyCheck {
         Class<?> type = this.types.getOrDefault(this.code.substring(1), Object.class);
         if (KeyText.isNeverKey(type)) {
             add(
-                    Check.KEY_EXPRESSION,
+                    StartupCheck.KEY_EXPRESSION,
                     "gives a %s, whose text may differ between deliveries.".formatted(type.getTypeName()),
                     "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
                             .formatted(this.expression));
@@ -254,13 +254,13 @@ final class KeyCheck {
         if (OFFSET.matcher(this.code).find()) {
             if (!this.code.contains(".partition")) {
                 add(
-                        Check.AMBIGUOUS_KEY,
+                        StartupCheck.AMBIGUOUS_KEY,
                         "uses the offset without the partition, and every partition has the same offsets.",
                         "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
             }
         } else if (!others.contains("#") && !others.contains("@")) {
             add(
-                    Check.AMBIGUOUS_KEY,
+                    StartupCheck.AMBIGUOUS_KEY,
                     "uses nothing of the message but its topic, partition or timestamp, which others have as well.",
                     KEY_REMEDY);
         }

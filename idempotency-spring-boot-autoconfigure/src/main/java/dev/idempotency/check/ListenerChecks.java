@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
@@ -103,7 +103,7 @@ public final class ListenerChecks implements SmartLifecycle {
                 .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class));
         if (this.running && (annotated || listener.isForRetries())) {
             report.add(
-                    Check.LATE_RETRY_TOPIC,
+                    StartupCheck.LATE_RETRY_TOPIC,
                     "It has retry topics, and its bean is created after the application has started.",
                     "Let the bean be created at start-up: remove @Lazy, or the prototype scope, from it.");
         }

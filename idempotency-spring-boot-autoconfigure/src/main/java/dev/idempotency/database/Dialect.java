@@ -35,7 +35,7 @@ public interface Dialect {
     /**
      * The statement that replaces the versions of entities in a table.
      *
-     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.Strategy#VERSION}
+     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.DeduplicationStrategy#VERSION}
      */
     default @Nullable VersionStatement versionsIn(String table) {
         return null;

@@ -35,9 +35,9 @@ final class ClaimAtCommitStrategy implements ClaimStrategy {
     }
 
     @Override
-    public ClaimResult admit(List<InboundMessage> candidates) {
+    public ClaimResult claim(List<InboundMessage> messages) {
         this.transaction.require();
-        return new ClaimResult(candidates, List.of());
+        return new ClaimResult(messages, List.of());
     }
 
     @Override
@@ -47,22 +47,22 @@ final class ClaimAtCommitStrategy implements ClaimStrategy {
 
     /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
     @Override
-    public void commit(List<InboundMessage> admitted) {
-        InboundMessage candidate = admitted.get(0);
-        if (candidate.id() != null) {
-            Claim claim = new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest());
+    public void commit(List<InboundMessage> accepted) {
+        InboundMessage message = accepted.get(0);
+        if (message.id() != null) {
+            Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
             try {
                 this.transaction.claim(this.statement, List.of(claim));
             } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
                 // The table is not what it was. All else is a failure of the commit, as any listener may have.
-                throw StoreExceptionTranslator.translate("claim " + candidate.coordinates(), ex);
+                throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);
             }
         }
     }
 
     /** Whatever has failed: a message that was processed before is a duplicate. */
     @Override
-    public @Nullable ClaimResult refusalOf(InboundMessage candidate, Throwable failure) {
-        return this.claimFirst.findDuplicate(candidate);
+    public @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
+        return this.claimFirst.findDuplicate(message);
     }
 }

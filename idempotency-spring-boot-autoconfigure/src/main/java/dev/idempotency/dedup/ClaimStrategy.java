@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How the messages of one listener are recognised: says, in the listener's transaction, which of them may enter. There is
- * one class for each {@link dev.idempotency.Strategy}.
+ * one class for each {@link dev.idempotency.DeduplicationStrategy}.
  */
 public interface ClaimStrategy {
 
@@ -13,11 +13,11 @@ public interface ClaimStrategy {
      * Lets messages in, which becomes binding when the current transaction commits. Waits for another transaction that is
      * about to process one of them.
      *
-     * @param candidates messages of one delivery, in order; at least one
+     * @param messages messages of one delivery, in order; at least one
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
      * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
      */
-    ClaimResult admit(List<InboundMessage> candidates);
+    ClaimResult claim(List<InboundMessage> messages);
 
     /**
      * The strategy for one delivery of a single message.
@@ -29,7 +29,7 @@ public interface ClaimStrategy {
     }
 
     /** Called as the last thing before the commit, which it may include, with the messages that were let in. */
-    default void commit(List<InboundMessage> admitted) {}
+    default void commit(List<InboundMessage> accepted) {}
 
     /** Whether letting in is a claim: a statement, whose time is measured. */
     default boolean isClaim() {
@@ -52,7 +52,7 @@ public interface ClaimStrategy {
      *
      * @return {@code null} if it has failed, by default
      */
-    default @Nullable ClaimResult refusalOf(InboundMessage candidate, Throwable failure) {
+    default @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
         return null;
     }
 }

@@ -61,23 +61,23 @@ final class OffsetStrategy implements ClaimStrategy {
     }
 
     @Override
-    public ClaimResult admit(List<InboundMessage> candidates) {
-        List<PositionClaim> claims = claims(candidates);
+    public ClaimResult claim(List<InboundMessage> messages) {
+        List<PositionClaim> claims = claims(messages);
         Map<TopicPartition, Long> processedBefore = StoreExceptionTranslator.attempt(
-                () -> "claim " + candidates.get(0).coordinates(), () -> move(claims));
-        List<InboundMessage> admitted = new ArrayList<>(candidates.size());
+                () -> "claim " + messages.get(0).coordinates(), () -> move(claims));
+        List<InboundMessage> accepted = new ArrayList<>(messages.size());
         List<Duplicate> duplicates = new ArrayList<>();
-        for (InboundMessage candidate : candidates) {
-            RecordCoordinates coordinates = candidate.coordinates();
-            long before = Objects.requireNonNull(processedBefore.get(partition(candidate)));
+        for (InboundMessage message : messages) {
+            RecordCoordinates coordinates = message.coordinates();
+            long before = Objects.requireNonNull(processedBefore.get(partition(message)));
             if (coordinates.offset() >= before) {
-                admitted.add(candidate);
+                accepted.add(message);
             } else {
-                MessageId id = Objects.requireNonNull(candidate.id());
+                MessageId id = Objects.requireNonNull(message.id());
                 duplicates.add(new Duplicate(id, coordinates, DuplicateKind.REDELIVERY, null, null));
             }
         }
-        return new ClaimResult(admitted, duplicates);
+        return new ClaimResult(accepted, duplicates);
     }
 
     /** Moves positions, and returns the offsets before which the records of each partition have been processed. */
@@ -107,18 +107,18 @@ final class OffsetStrategy implements ClaimStrategy {
     }
 
     /** One for each partition, from its first record to its last. */
-    private List<PositionClaim> claims(List<InboundMessage> candidates) {
+    private List<PositionClaim> claims(List<InboundMessage> messages) {
         Map<TopicPartition, List<RecordCoordinates>> byPartition = new TreeMap<>(BY_NAME);
-        for (InboundMessage candidate : candidates) {
+        for (InboundMessage message : messages) {
             byPartition
-                    .computeIfAbsent(partition(candidate), any -> new ArrayList<>())
-                    .add(candidate.coordinates());
+                    .computeIfAbsent(partition(message), any -> new ArrayList<>())
+                    .add(message.coordinates());
         }
-        return byPartition.values().stream().map(this::claim).toList();
+        return byPartition.values().stream().map(this::claimOf).toList();
     }
 
     /** An interceptor may have changed their order, or made several of one. */
-    private PositionClaim claim(List<RecordCoordinates> ofPartition) {
+    private PositionClaim claimOf(List<RecordCoordinates> ofPartition) {
         RecordCoordinates from = Collections.min(ofPartition, BY_OFFSET);
         long last = Collections.max(ofPartition, BY_OFFSET).offset();
         Uuid topicId = this.topics.topicIdOf(from, last);
@@ -174,9 +174,9 @@ final class OffsetStrategy implements ClaimStrategy {
         return claim.from();
     }
 
-    private static TopicPartition partition(InboundMessage candidate) {
+    private static TopicPartition partition(InboundMessage message) {
         return new TopicPartition(
-                candidate.coordinates().topic(), candidate.coordinates().partition());
+                message.coordinates().topic(), message.coordinates().partition());
     }
 
     private static TopicPartition partition(PositionClaim claim) {

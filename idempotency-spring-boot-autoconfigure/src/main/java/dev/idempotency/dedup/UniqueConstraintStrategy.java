@@ -41,9 +41,9 @@ record UniqueConstraintStrategy(
     private static final String IN_FAILED_TRANSACTION = "25P02";
 
     @Override
-    public ClaimResult admit(List<InboundMessage> candidates) {
+    public ClaimResult claim(List<InboundMessage> messages) {
         this.transaction.require();
-        return new ClaimResult(candidates, List.of());
+        return new ClaimResult(messages, List.of());
     }
 
     @Override

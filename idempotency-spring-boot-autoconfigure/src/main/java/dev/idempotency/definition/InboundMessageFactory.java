@@ -1,8 +1,8 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Creates candidates from delivered messages, with what a listener's strategy recognises them by. */
 public record InboundMessageFactory(
-        Strategy strategy, MessageIdResolver ids, @Nullable VersionResolver versions, ConflictHandling conflicts) {
+        DeduplicationStrategy strategy,
+        MessageIdResolver ids,
+        @Nullable VersionResolver versions,
+        ConflictHandling conflicts) {
 
     /**
      * Identifies the message at a position of the delivery.

@@ -7,7 +7,7 @@ import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
@@ -35,7 +35,7 @@ public record ListenerDefaults(
         OutageRegistry outages,
         InboxRecorder.@Nullable Factory inboxes,
         boolean inboxByDefault,
-        @Nullable KeptResults results,
+        @Nullable ResultStore results,
         boolean transactionPerPoll,
         boolean claimAtCommit) {
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,
-        InboundMessageFactory candidates,
+        InboundMessageFactory messageFactory,
         KeyFailures keyFailures,
         Supplier<ClaimedTransaction> transactions,
         ClaimStrategy strategy,

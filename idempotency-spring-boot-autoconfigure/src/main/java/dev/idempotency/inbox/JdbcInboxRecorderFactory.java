@@ -49,7 +49,7 @@ public final class JdbcInboxRecorderFactory implements InboxRecorder.Factory {
         boolean retries = container.getMainListenerId() != null;
         return new JdbcInboxRecorder(
                 this.store,
-                message -> KeptMessage.of(
+                message -> StoredMessage.of(
                         message.id(),
                         message.coordinates(),
                         message.record(),

@@ -38,9 +38,9 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     final ListenerDefinition definition;
     private ClaimStrategy strategy;
     private final ClaimedTransaction transaction;
-    private List<InboundMessage> candidates = List.of();
+    private List<InboundMessage> messages = List.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
-    private @Nullable ClaimResult admission;
+    private @Nullable ClaimResult result;
     private IdempotencyContext.@Nullable Scope context;
     private boolean returned;
     private boolean mayBeRefused = true;
@@ -56,7 +56,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     abstract MessageView view(int position);
 
     /** Calls the listener with the new messages, in order; returns its result. */
-    abstract @Nullable Object call(List<InboundMessage> admitted) throws Throwable;
+    abstract @Nullable Object call(List<InboundMessage> accepted) throws Throwable;
 
     /** Returns the kept reply to these messages, which are duplicates, or {@code null}. */
     @Nullable
@@ -67,8 +67,8 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     @Nullable
     Object proceed() throws Throwable {
         OutcomeReporter.delivered(this.definition, this.delivery.records());
-        this.candidates = identify();
-        if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {
+        this.messages = identify();
+        if (this.messages.isEmpty() && !this.withoutKey.isEmpty()) {
             this.delivery.skip();
             this.definition.keyFailures().skipped(this.withoutKey);
             return this.definition.method().resultWhenSkipped();
@@ -80,7 +80,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             return result;
         } catch (ConflictFoundException ex) {
-            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.candidate, ex.conflict) : ex;
+            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.message, ex.conflict) : ex;
         } catch (Throwable ex) {
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
@@ -95,7 +95,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                     this.definition,
                     KafkaCoordinates.of(this.delivery.records().get(0)),
                     failure,
-                    (this.admission != null) ? this.admission.admitted() : List.of());
+                    (this.result != null) ? this.result.accepted() : List.of());
         }
     }
 
@@ -108,9 +108,9 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         List<InboundMessage> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                InboundMessage candidate = identify(records.get(i), i);
-                if (candidate != null) {
-                    identified.add(candidate);
+                InboundMessage message = identify(records.get(i), i);
+                if (message != null) {
+                    identified.add(message);
                 } else {
                     this.withoutKey.add(KafkaCoordinates.of(records.get(i)));
                 }
@@ -125,7 +125,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
-        return this.definition.candidates().create(position, view(position));
+        return this.definition.messageFactory().create(position, view(position));
     }
 
     private @Nullable Object execute() throws Throwable {
@@ -149,8 +149,8 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
                 this.delivery.settle();
             }
-            if (this.transaction.isCommitted() && this.admission != null) {
-                OutcomeReporter.committed(this.definition, this.admission, System.nanoTime() - start);
+            if (this.transaction.isCommitted() && this.result != null) {
+                OutcomeReporter.committed(this.definition, this.result, System.nanoTime() - start);
                 this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
@@ -159,10 +159,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private @Nullable Object claimAndCall() throws Throwable {
         ClaimResult answer = claim();
         requireNoConflict(answer);
-        this.admission = answer;
-        if (answer.isEmpty() && !this.candidates.isEmpty()) {
+        this.result = answer;
+        if (answer.isEmpty() && !this.messages.isEmpty()) {
             this.delivery.skip();
-            Object reply = replyAgain(this.candidates);
+            Object reply = replyAgain(this.messages);
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
@@ -172,7 +172,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContext.open(answer.ids());
-        return callAndStore(answer.admitted());
+        return callAndStore(answer.accepted());
     }
 
     private void requireNoConflict(ClaimResult answer) {
@@ -192,7 +192,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private ClaimResult claim() {
-        if (this.candidates.isEmpty()) {
+        if (this.messages.isEmpty()) {
             // A filter has left nothing of a batch.
             return new ClaimResult(List.of(), List.of());
         }
@@ -200,14 +200,14 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             this.strategy = this.strategy.within(this.transaction.isOwn());
         }
         if (!this.strategy.isClaim()) {
-            return this.strategy.admit(this.candidates);
+            return this.strategy.claim(this.messages);
         }
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            ClaimResult answer = this.strategy.admit(this.candidates);
-            int claimed = answer.admitted().size();
-            observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
+            ClaimResult answer = this.strategy.claim(this.messages);
+            int claimed = answer.accepted().size();
+            observer.claimAnswered(claimed, this.messages.size() - claimed, System.nanoTime() - start);
             return answer;
         } catch (RuntimeException ex) {
             observer.claimFailed(ex, System.nanoTime() - start);
@@ -215,28 +215,28 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
     }
 
-    private @Nullable Object callAndStore(List<InboundMessage> admitted) throws Throwable {
+    private @Nullable Object callAndStore(List<InboundMessage> accepted) throws Throwable {
         Object result;
         try {
-            result = call(admitted);
+            result = call(accepted);
         } catch (Throwable ex) {
             if (!this.transaction.rollsBack(ex)) {
-                store(admitted);
+                store(accepted);
             }
             throw ex;
         }
         if (this.delivery.isNacked()) {
             this.transaction.requestRollback();
         } else {
-            store(admitted);
+            store(accepted);
             this.returned = true;
         }
         return result;
     }
 
-    private void store(List<InboundMessage> admitted) {
+    private void store(List<InboundMessage> accepted) {
         try {
-            OutcomeReporter.processed(this.definition, admitted);
+            OutcomeReporter.processed(this.definition, accepted);
         } catch (RuntimeException ex) {
             if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
                 // A statement of the listener's had failed before, and the error was caught.
@@ -244,7 +244,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             throw ex;
         }
-        this.transaction.lookBeforeCommit(() -> this.strategy.commit(admitted));
+        this.transaction.lookBeforeCommit(() -> this.strategy.commit(accepted));
     }
 
     /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
@@ -269,8 +269,8 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
         Causes.rethrowIfFatal(failure);
         try {
-            return (this.candidates.size() == 1 && this.mayBeRefused)
-                    ? this.strategy.refusalOf(this.candidates.get(0), failure)
+            return (this.messages.size() == 1 && this.mayBeRefused)
+                    ? this.strategy.refusalOf(this.messages.get(0), failure)
                     : null;
         } catch (StoreFailedException ex) {
             // It is not known whether the message was to blame.
@@ -289,12 +289,12 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         @Serial
         private static final long serialVersionUID = 1L;
 
-        private final transient InboundMessage candidate;
+        private final transient InboundMessage message;
         private final transient Conflict conflict;
 
-        ConflictFoundException(InboundMessage candidate, Conflict conflict) {
+        ConflictFoundException(InboundMessage message, Conflict conflict) {
             super("%s has the id of %s".formatted(conflict.coordinates(), conflict.original()), null);
-            this.candidate = candidate;
+            this.message = message;
             this.conflict = conflict;
         }
     }

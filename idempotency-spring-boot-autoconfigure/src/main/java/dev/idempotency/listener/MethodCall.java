@@ -5,7 +5,7 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
-import dev.idempotency.definition.ReplyKeeper;
+import dev.idempotency.definition.ReplyStore;
 import dev.idempotency.key.MessageView;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
@@ -35,7 +35,7 @@ final class MethodCall extends IdempotentInvocation {
         int records = this.delivery.records().size();
         if (this.delivery.isBatch()
                 && records > 1
-                && !this.definition.candidates().variables().isEmpty()) {
+                && !this.definition.messageFactory().variables().isEmpty()) {
             requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
         }
         return super.proceed();
@@ -61,13 +61,13 @@ final class MethodCall extends IdempotentInvocation {
 
     @Override
     @Nullable
-    Object call(List<InboundMessage> admitted) throws Throwable {
+    Object call(List<InboundMessage> accepted) throws Throwable {
         if (this.delivery.isBatch()) {
-            return this.delivery.call(this.definition, narrow(admitted));
+            return this.delivery.call(this.definition, narrow(accepted));
         }
         Object result = this.delivery.call(this.definition, this.invocation);
-        ReplyKeeper replies = this.definition.method().replies();
-        MessageId id = admitted.get(0).id();
+        ReplyStore replies = this.definition.method().replies();
+        MessageId id = accepted.get(0).id();
         if (replies == null || id == null || this.delivery.isNacked()) {
             return result;
         }
@@ -78,7 +78,7 @@ final class MethodCall extends IdempotentInvocation {
     @Override
     @Nullable
     Object replyAgain(List<InboundMessage> duplicates) {
-        ReplyKeeper replies = this.definition.method().replies();
+        ReplyStore replies = this.definition.method().replies();
         MessageId id = duplicates.get(0).id();
         Object reply = (replies != null && id != null) ? replies.find(id) : null;
         if (reply != null) {
@@ -88,8 +88,8 @@ final class MethodCall extends IdempotentInvocation {
     }
 
     /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
-    private MethodInvocation narrow(List<InboundMessage> admitted) {
-        int[] positions = admitted.stream().mapToInt(InboundMessage::position).toArray();
+    private MethodInvocation narrow(List<InboundMessage> accepted) {
+        int[] positions = accepted.stream().mapToInt(InboundMessage::position).toArray();
         if (this.delivery.acknowledgment() != null) {
             this.delivery.acknowledgment().narrow(positions);
         }

@@ -57,7 +57,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
     /** Whether keys that are taken from the payload can be taken from the values of these records. */
     private boolean areKeysKnown(List<ConsumerRecord<K, V>> records) {
         ListenerDefinition definition = this.methods.representative();
-        return definition.candidates().variables().isEmpty()
+        return definition.messageFactory().variables().isEmpty()
                 || records.stream().allMatch(record -> definition.method().isPayload(record.value()));
     }
 
@@ -110,11 +110,11 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
         @Override
         @Nullable
-        Object call(List<InboundMessage> admitted) throws Throwable {
-            for (InboundMessage candidate : admitted) {
-                IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
+        Object call(List<InboundMessage> accepted) throws Throwable {
+            for (InboundMessage message : accepted) {
+                IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(message.id()));
                 try {
-                    ConsumerRecord<K, V> record = this.polled.get(candidate.position());
+                    ConsumerRecord<K, V> record = this.polled.get(message.position());
                     this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));
                 } catch (ListenerExecutionFailedException ex) {
                     throw (ex.getCause() != null) ? ex.getCause() : ex;

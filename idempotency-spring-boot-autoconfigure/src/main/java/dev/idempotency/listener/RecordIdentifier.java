@@ -9,8 +9,8 @@ import dev.idempotency.database.Causes;
 import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.KafkaCoordinates;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import dev.idempotency.kafka.TopicCoordinates;
@@ -69,7 +69,7 @@ public final class RecordIdentifier implements AutoCloseable {
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
     public RecordIdentifier(
             AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {
-        Object listener = ContainerFacts.listenerOf(container);
+        Object listener = ListenerContainers.listenerOf(container);
         // Retry topics have another one around it.
         while (listener instanceof DelegatingMessageListener<?> outer && !(listener instanceof DeliveryListener)) {
             listener = outer.getDelegate();
@@ -89,7 +89,7 @@ public final class RecordIdentifier implements AutoCloseable {
     /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
     private @Nullable Class<?> payloadType() {
         ResolvableType parameter = this.definition.method().payload();
-        if (parameter == null || this.definition.candidates().variables().isEmpty()) {
+        if (parameter == null || this.definition.messageFactory().variables().isEmpty()) {
             return null;
         }
         ResolvableType type = this.batch ? parameter.asCollection().getGeneric() : parameter;
@@ -129,10 +129,10 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         tellTopic(record);
         try {
-            InboundMessage candidate = this.definition
-                    .candidates()
+            InboundMessage message = this.definition
+                    .messageFactory()
                     .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
-            MessageId id = (candidate != null) ? candidate.id() : null;
+            MessageId id = (message != null) ? message.id() : null;
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
         } catch (UnusableKeyException ex) {
             if (this.definition.keyFailures().isToBeWaitedFor(ex)) {

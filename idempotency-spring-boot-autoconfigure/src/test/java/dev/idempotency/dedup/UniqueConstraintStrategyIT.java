@@ -116,7 +116,7 @@ class UniqueConstraintStrategyIT {
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
         assertThatExceptionOfType(UnprotectedListenerException.class)
-                .isThrownBy(() -> strategy.admit(List.of(MESSAGE)))
+                .isThrownBy(() -> strategy.claim(List.of(MESSAGE)))
                 .withMessageContaining("no transaction of the store's DataSource");
     }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An id that the application gives to a record. */
-class MessageIdsTests {
+class MessageIdHeaderTests {
 
     private static List<String> idsOf(ProducerRecord<?, ?> record) {
         return Arrays.stream(record.headers().toArray())

@@ -76,7 +76,7 @@ class ContestedMessagesIT {
     void ownersOfTheSamePartitionsNeitherDeadlockNorProcessARecordTwice() {
         // Rows that are not there yet may make MariaDB end one of two transactions.
         ClaimStrategy first = strategy("offset");
-        this.transaction.executeWithoutResult(status -> first.admit(List.of(at(0, 0), at(1, 0))));
+        this.transaction.executeWithoutResult(status -> first.claim(List.of(at(0, 0), at(1, 0))));
         Queue<RecordCoordinates> processed = new ConcurrentLinkedQueue<>();
         CompletableFuture.allOf(IntStream.range(0, 4)
                         .mapToObj(owner -> CompletableFuture.runAsync(() -> own(owner, processed)))
@@ -98,11 +98,11 @@ class ContestedMessagesIT {
                     .flatMap(partition -> IntStream.range(from, to).mapToObj(offset -> at(partition, offset)))
                     .toList();
             this.transaction.executeWithoutResult(status -> {
-                List<InboundMessage> admitted = strategy.admit(batch).admitted();
+                List<InboundMessage> accepted = strategy.claim(batch).accepted();
                 if (fails) {
                     status.setRollbackOnly();
                 } else {
-                    admitted.forEach(candidate -> processed.add(candidate.coordinates()));
+                    accepted.forEach(message -> processed.add(message.coordinates()));
                 }
             });
             next = fails ? from : to;
@@ -122,15 +122,14 @@ class ContestedMessagesIT {
         TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
         isolated.setIsolationLevel(isolation);
         ClaimStrategy strategy = strategy(kind);
-        this.transaction.executeWithoutResult(status -> strategy.admit(List.of(candidate(kind, 0))));
+        this.transaction.executeWithoutResult(status -> strategy.claim(List.of(message(kind, 0))));
         isolated.executeWithoutResult(status -> {
             this.database.jdbc().queryForList("select id from elsewhere");
             inAnotherThread(() -> this.transaction.executeWithoutResult(other -> assertThat(
-                            strategy.admit(List.of(candidate(kind, 1))).isEmpty())
+                            strategy.claim(List.of(message(kind, 1))).isEmpty())
                     .isFalse()));
             try {
-                assertThat(strategy.admit(List.of(candidate(kind, 1))).isEmpty())
-                        .isTrue();
+                assertThat(strategy.claim(List.of(message(kind, 1))).isEmpty()).isTrue();
             } catch (StoreFailedException ex) {
                 assertThat(ex).as("it comes again").hasMessageContaining("comes again");
             }
@@ -151,7 +150,7 @@ class ContestedMessagesIT {
         };
     }
 
-    private InboundMessage candidate(String kind, long offset) {
+    private InboundMessage message(String kind, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
         RecordCoordinates coordinates = KafkaCoordinates.of(record);
         VersionClaim version = kind.equals("version")

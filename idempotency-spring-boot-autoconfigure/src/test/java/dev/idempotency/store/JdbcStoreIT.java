@@ -107,7 +107,7 @@ class JdbcStoreIT {
             this.jdbc.queryForList("select id from effect");
             assertThat(elsewhere(() -> this.store.claim(List.of(new Claim(id("a"), SOMEWHERE, 1L)))))
                     .containsExactly(id("a"));
-            return strategy.admit(List.of(reused));
+            return strategy.claim(List.of(reused));
         });
         assertThat(answer.duplicates()).extracting(Duplicate::processedAt).doesNotContainNull();
     }

@@ -13,7 +13,7 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -41,7 +41,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Claims from code, in transactions of the store's {@code DataSource}. */
-public final class TransactionalOperations implements IdempotentOperations, SmartInitializingSingleton {
+public final class IdempotentTemplate implements IdempotentOperations, SmartInitializingSingleton {
 
     /** Claims from code come from no record. */
     private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
@@ -51,14 +51,14 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
-    private final @Nullable KeptResults results;
+    private final @Nullable ResultStore results;
     private final OperationTransactions transactions;
 
     /** {@code results} is {@code null} if the application has a store of its own, beside which none can be kept. */
-    public TransactionalOperations(
+    public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
-            @Nullable KeptResults results,
+            @Nullable ResultStore results,
             ListableBeanFactory beanFactory) {
         this.store = store;
         this.consumers = consumers;
@@ -112,7 +112,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
     private <T extends @Nullable Object> Execution<T> executeAndKeep(
             MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
-        KeptResults kept = this.results;
+        ResultStore kept = this.results;
         if (kept == null) {
             throw new IllegalStateException("Results are kept in a table beside that of processed messages, but the"
                     + " application has a ProcessedMessageStore of its own. Use the provided store, or work without a"
@@ -217,7 +217,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     @Override
     public Set<MessageId> claimAll(Collection<MessageId> ids) {
-        ids.forEach(TransactionalOperations::requireId);
+        ids.forEach(IdempotentTemplate::requireId);
         Map<String, Set<MessageId>> byConsumer = ids.stream()
                 .collect(Collectors.groupingBy(
                         MessageId::consumer, TreeMap::new, Collectors.toCollection(LinkedHashSet::new)));
