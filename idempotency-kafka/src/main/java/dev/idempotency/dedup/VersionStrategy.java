@@ -4,7 +4,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -106,7 +106,7 @@ final class VersionStrategy implements ClaimStrategy {
 
     /** The newest version of an entity before a message: processed, or, without a time, of the same delivery. */
     private record Newest(
-            Version version,
+            EntityVersion version,
             RecordCoordinates coordinates,
             @Nullable Instant processedAt,
             @Nullable Duration age) {
@@ -128,14 +128,14 @@ final class VersionStrategy implements ClaimStrategy {
             return new Stale(
                     claimed.messageId(),
                     claimed.coordinates(),
-                    claimed.version(),
-                    this.version,
+                    claimed.version().toString(),
+                    this.version.toString(),
                     this.processedAt,
                     this.age);
         }
     }
 
-    private static int compare(InboundMessage message, VersionClaim claimed, Version before) {
+    private static int compare(InboundMessage message, VersionClaim claimed, EntityVersion before) {
         if (before.kind() != claimed.version().kind()) {
             RecordCoordinates where = KafkaCoordinates.of(message.record());
             throw new MixedVersionsException(

@@ -49,7 +49,7 @@ public final class IdempotencyAutoConfiguration {
         ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
         return new StoreWatch(
                 () -> statistics(store, versions.getIfAvailable(), all),
-                properties.observe().storeInterval());
+                properties.metrics().storeRefreshInterval());
     }
 
     /** Of the tables that have a consumer. */

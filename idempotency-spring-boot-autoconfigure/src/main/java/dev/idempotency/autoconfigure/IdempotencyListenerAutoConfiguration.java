@@ -105,7 +105,7 @@ public final class IdempotencyListenerAutoConfiguration {
                 keyResolver,
                 properties.key().onMissing(),
                 properties.retention(),
-                properties.conflicts(),
+                properties.onConflict(),
                 deserializers,
                 observers.orderedStream().toList(),
                 outages,
@@ -164,14 +164,15 @@ public final class IdempotencyListenerAutoConfiguration {
 
     @Bean
     ErrorHandlerInstaller idempotencyErrorHandlerInstaller(
-            ErrorsProperties properties,
+            ErrorsProperties errors,
+            IdempotencyProperties properties,
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             Environment environment) {
         return new ErrorHandlerInstaller(
-                properties.retries(),
-                properties.deadLetter().enabled() ? properties.deadLetter().suffix() : null,
+                errors.retries(),
+                properties.deadLetters().suffixIfEnabled(),
                 outages,
                 deserializers,
                 producerFactory::getIfUnique,

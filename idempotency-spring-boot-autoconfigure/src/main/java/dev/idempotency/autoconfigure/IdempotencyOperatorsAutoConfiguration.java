@@ -49,7 +49,6 @@ public final class IdempotencyOperatorsAutoConfiguration {
             ObjectProvider<KafkaListenerEndpointRegistry> containers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             IdempotencyProperties properties,
-            ErrorsProperties errors,
             Environment environment) {
         DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
                 definitions::listeners,
@@ -58,7 +57,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
                         .findFirst()
                         .orElse(List.of()),
                 producerFactory::getIfUnique,
-                errors.deadLetter().suffix());
+                properties.deadLetters().suffix());
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
         IdempotencyProperties.DeadLetters limits = properties.deadLetters();
@@ -140,7 +139,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
             return new InboxCleanup(
                     new InboxPurge(store.database()),
                     ConsumerRegistry.of(consumers::stream),
-                    properties.cleanup().orphansAfter().duration(),
+                    properties.cleanup().orphans().afterIfEnabled(),
                     retention.processed(),
                     retention.failed());
         }

@@ -17,18 +17,13 @@ import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** Beans that need the JDBC store: results and the cleanup. */
 @Configuration(proxyBeanMethods = false)
@@ -47,7 +42,7 @@ final class JdbcStoreConfiguration {
             IdempotencyProperties properties) {
         IdempotencyDatabase database = store.database();
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
-        Duration orphansAfter = properties.cleanup().orphansAfter().duration();
+        Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
@@ -68,10 +63,9 @@ final class JdbcStoreConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    @Conditional(Scheduled.class)
+    @ConditionalOnBooleanProperty(name = "idempotency.cleanup.enabled", matchIfMissing = true)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
-        return new CleanupSchedule(
-                cleanup, Objects.requireNonNull(properties.cleanup().interval().duration()));
+        return new CleanupSchedule(cleanup, properties.cleanup().interval());
     }
 
     @Bean
@@ -83,18 +77,5 @@ final class JdbcStoreConfiguration {
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
-    }
-
-    /** Unless the interval is {@code -}. */
-    static final class Scheduled implements Condition {
-
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            return Binder.get(context.getEnvironment())
-                            .bindOrCreate("idempotency.cleanup", IdempotencyProperties.Cleanup.class)
-                            .interval()
-                            .duration()
-                    != null;
-        }
     }
 }
