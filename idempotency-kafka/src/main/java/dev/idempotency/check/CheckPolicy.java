@@ -2,6 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Level;
+import dev.idempotency.StartupCheck.Mode;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -12,13 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param relaxed checks whose findings matter one level less
  */
 public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
-
-    /** Whether findings keep the application from starting, are logged, or are not looked for, unless they are indispensable. */
-    public enum Mode {
-        FAIL,
-        WARN,
-        OFF
-    }
 
     public CheckPolicy {
         relaxed = Set.copyOf(relaxed);
