@@ -313,7 +313,8 @@ class IdempotencyTesterIT {
     void whatTheKitCannotSeeOfItselfIsSeenInTheEffects() {
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(
-                        this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))::thenRepublished)
+                        this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))
+                                ::thenRepublished)
                 .withMessageContaining("consumer 'timestamps' is not idempotent");
         this.tester
                 .consumer("separate")
