@@ -3,9 +3,11 @@ package dev.idempotency.contract;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
-import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -227,7 +229,9 @@ final class ContractApplication implements AutoCloseable {
         KafkaAutoConfiguration.class,
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
-        IdempotencyCheckAutoConfiguration.class
+        IdempotencyCheckAutoConfiguration.class,
+        IdempotencyListenerAutoConfiguration.class,
+        IdempotencyOperatorsAutoConfiguration.class
     })
     static class OnJdbc {
 
