@@ -29,7 +29,7 @@ class IdempotencyEndpointAccessIT {
                                 "spring.datasource.hikari.auto-commit=false",
                                 "management.endpoint.idempotency.access=unrestricted",
                                 "management.endpoint.idempotencyinbox.access=unrestricted",
-                                "idempotency.cleanup.interval=-",
+                                "idempotency.cleanup.enabled=false",
                                 "topic=" + TestKafka.createTopic("access", 1)),
                         Twins.class)) {
             Actuator actuator = new Actuator(app, null);

@@ -1,7 +1,7 @@
 package dev.idempotency.app;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import org.springframework.core.annotation.AliasFor;
@@ -23,13 +23,13 @@ public @interface OfKind {
     String inbox() default "";
 
     @AliasFor(annotation = IdempotentListener.class)
-    boolean keepReply() default false;
+    boolean storeReply() default false;
 
     @AliasFor(annotation = IdempotentListener.class)
     String retention() default "";
 
     @AliasFor(annotation = IdempotentListener.class)
-    Strategy strategy() default Strategy.MESSAGE_ID;
+    DeduplicationStrategy strategy() default DeduplicationStrategy.MESSAGE_ID;
 
     @AliasFor(annotation = IdempotentListener.class)
     String transactionPerPoll() default "";

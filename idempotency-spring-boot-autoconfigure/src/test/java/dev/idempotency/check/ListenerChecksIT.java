@@ -3,44 +3,34 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import org.springframework.data.domain.Persistable;
-import org.springframework.boot.persistence.autoconfigure.EntityScan;
-import jakarta.persistence.Version;
-import jakarta.persistence.UniqueConstraint;
-import jakarta.persistence.Table;
-import jakarta.persistence.Id;
-import jakarta.persistence.GeneratedValue;
-import jakarta.persistence.Entity;
-import jakarta.persistence.Column;
-import dev.idempotency.Strategy;
-import org.springframework.util.backoff.FixedBackOff;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
-import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import javax.sql.DataSource;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import dev.idempotency.UnprotectedListenerException;
-import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
+import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.GeneratedValue;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import jakarta.persistence.UniqueConstraint;
+import jakarta.persistence.Version;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,12 +39,16 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.data.domain.Persistable;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListeners;
@@ -62,8 +56,14 @@ import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.util.backoff.FixedBackOff;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerChecksIT {
@@ -129,11 +129,11 @@ class ListenerChecksIT {
 
             assertThat(failure.findings())
                     .extracting(Finding::check)
-                    .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
+                    .containsExactlyInAnyOrder(StartupCheck.NOT_PROXIED, StartupCheck.KEY_EXPRESSION);
             assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class)))
                             .findings())
                     .extracting(Finding::check)
-                    .contains(Check.LATE_RETRY_TOPIC);
+                    .contains(StartupCheck.LATE_RETRY_TOPIC);
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(8);
         }
@@ -145,7 +145,7 @@ class ListenerChecksIT {
                 "topic=unreachable",
                 "spring.kafka.bootstrap-servers=localhost:1",
                 "spring.kafka.listener.auto-startup=false",
-                "idempotency.broker-check-timeout=60s");
+                "idempotency.checks.broker-timeout=60s");
         try (TestApplication app = TestApplication.start(database, properties, Quiet.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             assertThat(brokerChecksAreRunning()).isTrue();
@@ -156,8 +156,8 @@ class ListenerChecksIT {
 
     @ParameterizedTest
     @CsvSource({
-        "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
-        "idempotency.checks=off, dev.idempotency.check.ListenerChecksIT$Faulty"
+        "idempotency.checks.relaxed=reply, dev.idempotency.check.ListenerChecksIT$Replying",
+        "idempotency.checks.mode=off, dev.idempotency.check.ListenerChecksIT$Faulty"
     })
     void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
         try (TestApplication app = start(property, listener)) {
@@ -168,7 +168,7 @@ class ListenerChecksIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.relaxed-checks=not-proxied"})
+    @ValueSource(strings = {"idempotency.checks.mode=warn", "idempotency.checks.relaxed=not-proxied"})
     void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
         try (TestApplication app = start(property, Faulty.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
@@ -177,20 +177,22 @@ class ListenerChecksIT {
                     .singleElement()
                     .asString()
                     .contains(" WARN ", "[not-proxied]", "The method is final")
-                    .endsWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
+                    .endsWith(" See " + StartupCheck.DOCUMENTATION + "checks.md#not-proxied");
         }
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            idempotency.checks=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; onConflict = "maybe" is neither ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.checks.mode=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
-    void whatKeepsAListenerFromWorkingIsFound(String property, String listener, Check check, String what, String remedy)
+    void whatKeepsAListenerFromWorkingIsFound(
+            String property, String listener, StartupCheck check, String what, String remedy)
             throws ClassNotFoundException {
         Class<?> type = Class.forName(getClass().getName() + "$" + listener);
         assertThat(failure(catchThrowable(() -> start(property, type))).findings())
@@ -337,7 +339,7 @@ class ListenerChecksIT {
     static class Unworkable {
 
         @KafkaListener(topics = "${topic}", groupId = "unworkable")
-        @IdempotentListener(key = "#nothing")
+        @IdempotentListener(key = "#nothing", onConflict = "maybe")
         final void on(String payload) {}
     }
 
@@ -352,8 +354,8 @@ class ListenerChecksIT {
 
     @Test
     void listenersWhoseTransactionsDoNotHoldTheirClaimsAreFound() {
-        Throwable thrown = catchThrowable(
-                () -> start("any=thing", Managers.class, KafkaManager.class, OfManagers.class));
+        Throwable thrown =
+                catchThrowable(() -> start("any=thing", Managers.class, KafkaManager.class, OfManagers.class));
 
         assertThat(failure(thrown).findings())
                 .extracting(finding -> finding.check() + " " + finding.where().replaceAll(".*OfManagers\\.|\\(.*", "")
@@ -372,7 +374,7 @@ class ListenerChecksIT {
     @Test
     void aClaimThatWouldNotBePartOfTheTransactionIsRefusedWhenTheCheckIsRelaxed() throws InterruptedException {
         try (TestApplication app =
-                start("idempotency.relaxed-checks=transaction-data-source", Managers.class, Guarded.class)) {
+                start("idempotency.checks.relaxed=transaction-data-source", Managers.class, Guarded.class)) {
             app.send(TOPIC, "1", "a");
 
             Exception failure = Guarded.FAILURES.poll(60, TimeUnit.SECONDS);
@@ -467,7 +469,7 @@ class ListenerChecksIT {
     void onlyEntitiesThatARepositoryMergesAreFound() {
         assertThat(failure(catchThrowable(() -> start("spring.jpa.hibernate.ddl-auto=create", OfEntities.class)))
                         .findings())
-                .allSatisfy(finding -> assertThat(finding.check()).isEqualTo(Check.MERGED_ENTITY))
+                .allSatisfy(finding -> assertThat(finding.check()).isEqualTo(StartupCheck.MERGED_ENTITY))
                 .extracting(finding -> finding.what().replaceFirst(", whose.*", ""))
                 .containsExactlyInAnyOrder(
                         "The table 'assigned_row' is mapped to " + AssignedRow.class.getName(),
@@ -536,23 +538,23 @@ class ListenerChecksIT {
     static class OfEntities {
 
         @KafkaListener(topics = "t", groupId = "g1")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "assigned_row_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "assigned_row_pkey")
         void assigned(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g2")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
         void primitive(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g3")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
         void versioned(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g4")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_reference")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_reference")
         void generated(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g5")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
         void isNew(String payload) {}
     }
 }

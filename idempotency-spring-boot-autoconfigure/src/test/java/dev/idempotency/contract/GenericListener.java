@@ -1,6 +1,6 @@
 package dev.idempotency.contract;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -54,7 +54,7 @@ abstract class GenericListener {
     }
 
     public String getContainerFactory() {
-        return this.journal.kind.containerFactory;
+        return this.journal.containerFactory;
     }
 
     void process(List<Order> orders, List<Integer> numbers, Acknowledgment acknowledgment) {
@@ -114,7 +114,7 @@ abstract class GenericListener {
                 order.command,
                 order.amount,
                 attempt);
-        if (this.journal.kind.strategy == Strategy.UNIQUE_CONSTRAINT) {
+        if (this.journal.kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) {
             pay(order);
         }
         obey(order, attempt);

@@ -55,7 +55,7 @@ abstract class AbstractStoreFailuresIT {
                 List.of(
                         "topic=" + this.topic,
                         "spring.datasource.hikari.connection-timeout=2000",
-                        "idempotency.cleanup.interval=-",
+                        "idempotency.cleanup.enabled=false",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS),
                 listeners());
     }

@@ -12,6 +12,7 @@ import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.database.Causes;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -256,7 +257,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         send("beside", "garbled beside");
         await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
         assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
-        assertThat(containerOf("beside").getCommonErrorHandler()).isNotInstanceOf(OutageErrorHandler.class);
+        assertThat(containerOf("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
     }
 
     @ParameterizedTest

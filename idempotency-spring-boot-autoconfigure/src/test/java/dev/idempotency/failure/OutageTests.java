@@ -92,7 +92,8 @@ class OutageTests {
     private static final Exception CUT = new SQLException("cut", "08006");
 
     private final AtomicBoolean storeAnswers = new AtomicBoolean(true);
-    private final SuspectRecords suspects = new SuspectRecords("consumer", PATIENCE, this.storeAnswers::get);
+    private final PoisonRecordDetector suspects =
+            new PoisonRecordDetector("consumer", PATIENCE, this.storeAnswers::get);
     private final ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 0, 5, null, null);
 
     private boolean isToBlameAfter(int failures, Exception failure) {

@@ -3,9 +3,9 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.listener.ledger.Account;
@@ -34,11 +34,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** A constraint of the application's own tells duplicates: which violations count, and which are failures. */
 @ListenersTest.Application(
         beans = {TestApplication.WithJpa.class, ConstraintIT.Payments.class},
-        properties = {"spring.jpa.hibernate.ddl-auto=create", "idempotency.relaxed-checks=merged-entity"})
+        properties = {"spring.jpa.hibernate.ddl-auto=create", "idempotency.checks.relaxed=merged-entity"})
 class ConstraintIT extends ListenersTest {
 
     @Retention(RetentionPolicy.RUNTIME)
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT)
     @interface ByConstraint {
 
         @AliasFor(annotation = IdempotentListener.class, attribute = "uniqueConstraint")

@@ -175,7 +175,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         classes.addAll(Arrays.asList(listeners));
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
         List<String> all =
-                new ArrayList<>(List.of("idempotency.cleanup.interval=-", "idempotency.errors.max-attempts=3"));
+                new ArrayList<>(List.of("idempotency.cleanup.enabled=false", "idempotency.errors.max-attempts=3"));
         all.addAll(Arrays.asList(properties()));
         start(all, classes.toArray(Class<?>[]::new));
     }

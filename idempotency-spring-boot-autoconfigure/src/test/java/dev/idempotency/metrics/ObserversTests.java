@@ -3,11 +3,10 @@ package dev.idempotency.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
-import dev.idempotency.Version;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.Conflict;
@@ -39,7 +38,7 @@ import org.springframework.util.ReflectionUtils;
 /** What becomes of messages, as meters and observations show it. */
 class ObserversTests {
 
-    private static final ConsumerDescription BILLING = describe("billing", Strategy.MESSAGE_ID);
+    private static final ConsumerDescription BILLING = describe("billing", DeduplicationStrategy.MESSAGE_ID);
     private static final Instant ORIGINAL = Instant.parse("2026-01-02T03:04:05Z");
     private static final MessageId ID = new MessageId("billing", "1");
     private static final RecordCoordinates RECORD = new RecordCoordinates("bills", 0, 1);
@@ -50,7 +49,7 @@ class ObserversTests {
 
     private final ObservationRegistry observations = ObservationRegistry.create();
     private final List<Observation.Event> events = new ArrayList<>();
-    private final ConsumerObserver tracing = new ObservationObserver(this.observations).observe(BILLING);
+    private final ConsumerObserver tracing = new MicrometerObservationListener(this.observations).observe(BILLING);
 
     @BeforeEach
     void listen() {
@@ -68,7 +67,7 @@ class ObserversTests {
         });
     }
 
-    private static ConsumerDescription describe(String consumer, Strategy strategy) {
+    private static ConsumerDescription describe(String consumer, DeduplicationStrategy strategy) {
         return new ConsumerDescription(
                 consumer, "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), strategy);
     }
@@ -84,7 +83,7 @@ class ObserversTests {
     @Test
     void whereAConstraintTellsDuplicatesTheirKindAndAgeAreNotKnown() {
         new MeterObserver(this.registry, this.store)
-                .observe(describe("constrained", Strategy.UNIQUE_CONSTRAINT))
+                .observe(describe("constrained", DeduplicationStrategy.UNIQUE_CONSTRAINT))
                 .duplicate(new Duplicate(ID, RECORD, DuplicateKind.UNKNOWN, null, null));
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained")).isOne();
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained", "kind", "unknown"))
@@ -164,7 +163,7 @@ class ObserversTests {
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));
         observer.conflict(new Conflict(ID, RECORD, RECORD, null));
-        observer.stale(new Stale(ID, RECORD, Version.of(1), Version.of(2), null, null));
+        observer.stale(new Stale(ID, RECORD, "1", "2", null, null));
         observer.missingKey(RECORD);
         observer.failed(RECORD, new IllegalStateException());
         observer.committed(1000);
@@ -201,13 +200,13 @@ class ObserversTests {
 
     @Test
     void aStaleMessageIsAnEventWithBothVersions() {
-        Observation.Context context = during(() ->
-                this.tracing.stale(new Stale(ID, RECORD, Version.of(3), Version.of(5), ORIGINAL, Duration.ofHours(1))));
+        Observation.Context context =
+                during(() -> this.tracing.stale(new Stale(ID, RECORD, "3", "5", ORIGINAL, Duration.ofHours(1))));
         assertThat(this.events).singleElement().satisfies(event -> {
             assertThat(event.getName()).isEqualTo("idempotency.stale");
             assertThat(event.getContextualName()).isEqualTo("Version 3 after 5");
         });
-        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.OUTCOME))
                 .hasToString("keyValue(idempotency.outcome=stale)");
     }
 
@@ -218,9 +217,9 @@ class ObserversTests {
             duplicate("2");
             processed("3");
         });
-        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.OUTCOME))
                 .hasToString("keyValue(idempotency.outcome=mixed)");
-        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.MESSAGE_ID))
+        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.MESSAGE_ID))
                 .as("it is not traced under the id of one of its messages")
                 .isNull();
     }

@@ -3,10 +3,10 @@ package dev.idempotency.reconciliation;
 import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
@@ -77,7 +77,7 @@ class ReconciliationIT extends SharedApplicationTest {
 
         forgetRow("ledger", "ledger b");
         ReconciliationReport report = reconcile("ledger");
-        assertThat(report.count(RecordFate.MISSING)).isOne();
+        assertThat(report.count(ReconciliationOutcome.MISSING)).isOne();
         assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("ledger b");
         assertThat(report.missing().get(0).record().topic()).isEqualTo(topic("ledger"));
         assertThat(report.replayed()).isZero();
@@ -85,7 +85,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(replay("ledger").replayed()).isOne();
         awaitCaughtUp("ledger");
         assertThat(effectsOf("ledger")).containsExactly("ledger a", "ledger b", "ledger b", "ledger c");
-        assertThat(reconcile("ledger").count(RecordFate.MISSING)).isZero();
+        assertThat(reconcile("ledger").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
     @Test
@@ -114,7 +114,7 @@ class ReconciliationIT extends SharedApplicationTest {
         container.start();
         awaitCaughtUp("recreated");
         assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
-        assertThat(reconcile("recreated").count(RecordFate.MISSING)).isZero();
+        assertThat(reconcile("recreated").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
     /** As if the application had processed them before it had the library. */
@@ -262,7 +262,7 @@ class ReconciliationIT extends SharedApplicationTest {
         ReconciliationReport away = reconcile("asking");
         Listeners.AWAY.set(false);
         assertThat(away.state()).isEqualTo(State.FAILED);
-        assertThat(away.count(RecordFate.WITHOUT_KEY)).isZero();
+        assertThat(away.count(ReconciliationOutcome.WITHOUT_KEY)).isZero();
         assertFates(reconcile("asking"), "1 PROCESSED");
     }
 
@@ -291,7 +291,11 @@ class ReconciliationIT extends SharedApplicationTest {
     void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
         assertThrown(
                 ReconciliationException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
-        assertThrown(ReconciliationException.class, () -> reconcile("positions"), "'positions'", "Strategy.MESSAGE_ID");
+        assertThrown(
+                ReconciliationException.class,
+                () -> reconcile("positions"),
+                "'positions'",
+                "DeduplicationStrategy.MESSAGE_ID");
         this.app.send(topic("converted"), null, "42");
         awaitCaughtUp("converted");
         ReconciliationReport report = reconcile("converted");
@@ -573,7 +577,7 @@ class ReconciliationIT extends SharedApplicationTest {
         @OfKind(value = "asking", key = "@keys.apply(#record)")
         void asking(String payload) {}
 
-        @OfKind(value = "positions", strategy = Strategy.OFFSET)
+        @OfKind(value = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {}
 
         @OfKind("observed")

@@ -6,7 +6,6 @@ import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.build.Documentation;
-import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -45,7 +44,7 @@ class DocumentedSqlIT {
         this.jdbc.execute(Documentation.sqlWith("encode(sha256(convert_to(message_id"));
 
         assertThat(isNew("4711")).isFalse();
-        assertThat(MessageIdResolver.idsNamed("billing", tooLong))
+        assertThat(MessageIdText.idsNamed("billing", tooLong))
                 .anySatisfy(id -> assertThat(isNew(id.value())).isFalse());
         assertThat(isNew("4712")).isTrue();
         assertThat(ageOf("4711")).isGreaterThan(Duration.ofHours(47));

@@ -22,7 +22,7 @@ public enum StoreServer {
     private @Nullable HikariDataSource dataSource;
 
     /** A database with the tables, which all tests share. */
-    synchronized HikariDataSource dataSource() {
+    public synchronized HikariDataSource dataSource() {
         if (this.dataSource == null) {
             HikariDataSource created = new HikariDataSource();
             created.setJdbcUrl(emptyDatabase());
