@@ -36,6 +36,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
 
+/** Keys from headers and from expressions, and the ids that are made of them. */
 class MessageIdResolverTests {
 
     private static final Uuid TOPIC_ID = Uuid.fromString("sSgSD6FsTlmLMQ7rnjXs3w");
@@ -390,5 +391,63 @@ class MessageIdResolverTests {
         public String keyOf(ConsumerRecord<?, ?> record) {
             return record.topic();
         }
+    }
+
+    private final HeaderKeyResolver headers =
+            new HeaderKeyResolver(List.of("idempotency-key", "message-id", "ce_id", "id"));
+
+    private void header(String name, String value) {
+        this.record.headers().add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void theFirstHeaderOfTheListThatIsPresentCounts() {
+        header("id", "last");
+        header("message-id", "second");
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("second");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"  ", "\t", " \r\n", "\u00a0", "null", ""})
+    void aBlankHeaderDoesNotCount(String blank) {
+        header("idempotency-key", blank);
+        header("id", "1");
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("1");
+    }
+
+    @Test
+    void withoutAnyOfTheHeadersThereIsNoKey() {
+        header("other", "1");
+        this.record.headers().add("id", null);
+        assertThat(this.headers.resolveKey(this.record)).isNull();
+    }
+
+    @Test
+    void aCloudEventIsIdentifiedByItsSourceAndItsId() {
+        header("ce_id", "1");
+        header("ce_source", "/shop/orders");
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("/shop/orders 1");
+    }
+
+    @Test
+    void aCloudEventWithoutAnIdHasNoKeyThatAllOfItsSourceShare() {
+        header("ce_id", "null");
+        header("ce_source", "/shop/orders");
+        assertThat(this.headers.resolveKey(this.record)).isNull();
+    }
+
+    @Test
+    void bytesThatAreNoTextBecomeHexadecimalAndStayDifferent() {
+        byte[] number = ByteBuffer.allocate(Long.BYTES).putLong(65).array();
+        this.record.headers().add("id", number);
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("hex:0000000000000041");
+        this.record.headers().add("id", new byte[] {(byte) 0xff, (byte) 0xfe});
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("hex:fffe");
+    }
+
+    @Test
+    void aTextThatLooksHexadecimalDoesNotMeetTheBytesItSpells() {
+        header("id", "hex:fffe");
+        assertThat(this.headers.resolveKey(this.record)).startsWith("hex:").isNotEqualTo("hex:fffe");
     }
 }

@@ -94,6 +94,7 @@ class ObserversTests {
 
     @Test
     void allMetersAreThereBeforeTheFirstMessageAndNoneIsAddedByMessages() {
+        new OperatorMeterObserver(this.registry).observe(BILLING);
         List<Meter> meters = this.registry.getMeters();
         assertThat(meters)
                 .extracting(meter -> meter.getId().getName())
