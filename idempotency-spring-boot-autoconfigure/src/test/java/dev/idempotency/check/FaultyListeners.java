@@ -311,6 +311,9 @@ class FaultyListeners {
             return payload;
         }
 
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#payload.isEmpty()")
+        void versionOfNoOrder(String payload) {}
+
         @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
         void soundVersion(String payload) {}
     }
