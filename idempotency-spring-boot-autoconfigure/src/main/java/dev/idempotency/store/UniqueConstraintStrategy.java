@@ -30,7 +30,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
  */
 record UniqueConstraintStrategy(
         String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
-        implements AdmissionStrategy {
+        implements ClaimAfterCallStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
 
@@ -38,17 +38,6 @@ record UniqueConstraintStrategy(
 
     /** Every statement fails with it after an error was caught; the driver gives that error as the cause. */
     private static final String IN_FAILED_TRANSACTION = "25P02";
-
-    @Override
-    public Admission admit(List<Candidate> candidates) {
-        this.transaction.require();
-        return new Admission(candidates, List.of());
-    }
-
-    @Override
-    public boolean isClaim() {
-        return false;
-    }
 
     @Override
     public boolean mayBeRefused() {
