@@ -26,7 +26,7 @@ enum Kind {
     KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     AT_COMMIT("claim at commit", RecordsAtCommit::new),
-    AT_COMMIT_MANUAL("claim at commit, manual ack", AcknowledgedRecordsAtCommit::new, "acknowledged"),
+    AT_COMMIT_MANUAL("claim at commit, manual ack, inbox", AcknowledgedRecordsAtCommit::new, "acknowledged"),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
     OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
@@ -42,6 +42,9 @@ enum Kind {
 
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
+
+    /** Whether messages are kept in the inbox. */
+    final boolean inbox;
 
     final Strategy strategy;
     final OnConflict conflicts;
@@ -59,6 +62,7 @@ enum Kind {
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
+        this.inbox = annotation.inbox().equals("true");
         this.strategy = annotation.strategy();
         this.conflicts = annotation.conflicts();
         this.together = label.contains("batch") || label.contains("poll");
@@ -138,7 +142,7 @@ enum Kind {
     @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true")
+    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true", inbox = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
     @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
