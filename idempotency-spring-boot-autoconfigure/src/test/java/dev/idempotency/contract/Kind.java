@@ -1,8 +1,7 @@
 package dev.idempotency.contract;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -46,8 +45,8 @@ enum Kind {
     /** Whether messages are kept in the inbox. */
     final boolean inbox;
 
-    final Strategy strategy;
-    final OnConflict conflicts;
+    final DeduplicationStrategy strategy;
+    final String onConflict;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -64,7 +63,7 @@ enum Kind {
         this.atCommit = annotation.claimAtCommit().equals("true");
         this.inbox = annotation.inbox().equals("true");
         this.strategy = annotation.strategy();
-        this.conflicts = annotation.conflicts();
+        this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
     }
 
@@ -97,7 +96,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -106,7 +105,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")
@@ -120,7 +119,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class RetriedRecords extends GenericListener {
 
         @RetryableTopic(
@@ -133,51 +132,51 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Records extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true", inbox = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true", inbox = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
+    @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class RecordsByOffset extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class BatchesByOffset extends OfBatches {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     static class PollsByOffset extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload.id", version = "#payload.version")
     static class RecordsByVersion extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload.id", version = "#payload.version")
     static class BatchesByVersion extends OfBatches {}
 
     @IdempotentListener(
-            strategy = Strategy.VERSION,
+            strategy = DeduplicationStrategy.VERSION,
             key = "#payload.id",
             version = "#payload.version",
             transactionPerPoll = "true")
     static class PollsByVersion extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
     static class RecordsByConstraint extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
     static class BatchesByConstraint extends OfBatches {}
 
     @IdempotentListener(
-            strategy = Strategy.UNIQUE_CONSTRAINT,
+            strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
             uniqueConstraint = "payment_pkey",
             transactionPerPoll = "true")
     static class PollsByConstraint extends OfRecords {}

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.contract.Journal.Effect;
-import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.ArrayList;

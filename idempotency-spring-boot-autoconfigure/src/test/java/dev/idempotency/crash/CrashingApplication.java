@@ -2,12 +2,12 @@ package dev.idempotency.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
@@ -97,7 +97,7 @@ final class CrashingApplication {
         /** The version grows from one message to the next of those that have as many digits. */
         @KafkaListener(topics = "${topic}", groupId = "${group}-versions")
         @IdempotentListener(
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "#record.value().length()",
                 version = "#record.value().substring(7)",
                 transactionPerPoll = "true")
@@ -109,7 +109,7 @@ final class CrashingApplication {
     static class OffsetListener extends Work {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
+        @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
         void on(String payload) {
             process(payload);
         }

@@ -3,14 +3,25 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -39,6 +50,7 @@ class ClaimAtCommitIT extends ApplicationTest {
                 "preferQueryMode=extendedForPrepared",
                 "prepareThreshold=0",
                 "prepareThreshold=1",
+                "stringtype=unspecified",
                 "autosave=conservative",
                 "reWriteBatchedInserts=true"
             })
@@ -81,6 +93,39 @@ class ClaimAtCommitIT extends ApplicationTest {
     }
 
     @Test
+    void aClaimThatAnotherTransactionHoldsIsGivenUpInTime() throws SQLException {
+        try (TestApplication app = start(List.of("idempotency.claim.timeout=1s"), Flushing.class, Failures.class);
+                Connection other = DriverManager.getConnection(this.database.jdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("insert into idempotency_processed values ('%s/Flushing.on', 'a', now(), 't', 0, 0)"
+                    .formatted(this.group));
+            app.send(this.topic, "a", "a");
+            List<Throwable> failures = app.bean(Failures.class).failures;
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !failures.isEmpty());
+            assertThat(failures.get(0)).isInstanceOf(ClaimTimeoutException.class);
+            other.rollback();
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "flush a");
+        }
+    }
+
+    static class Failures implements IdempotencyObserver, ConsumerObserver {
+
+        private final List<Throwable> failures = new CopyOnWriteArrayList<>();
+
+        @Override
+        public ConsumerObserver observe(ConsumerDescription consumer) {
+            return this;
+        }
+
+        @Override
+        public void failed(RecordCoordinates coordinates, Throwable failure) {
+            this.failures.add(failure);
+        }
+    }
+
+    @Test
     void aTransactionAroundTheListenerIsClaimedFirst() {
         try (TestApplication app = start(Flushing.class, Around.class, Outcomes.class)) {
             processTwice(app);
@@ -116,8 +161,8 @@ class ClaimAtCommitIT extends ApplicationTest {
                 .contains(
                         "does not go with a batch listener",
                         "does not go with transactionPerPoll",
-                        "does not go with keepReply",
-                        "does not go with strategy = Strategy.OFFSET");
+                        "does not go with storeReply",
+                        "does not go with strategy = DeduplicationStrategy.OFFSET");
         assertThatThrownBy(() -> TestApplication.start(
                         "jdbc:h2:mem:at-commit", List.of("topic=" + this.topic, "group=" + this.group), Flushing.class))
                 .rootCause()
@@ -152,13 +197,13 @@ class ClaimAtCommitIT extends ApplicationTest {
         void poll(String payload) {}
 
         @KafkaListener(topics = "${topic}", groupId = "reply")
-        @IdempotentListener(consumer = "reply", claimAtCommit = "true", keepReply = true)
+        @IdempotentListener(consumer = "reply", claimAtCommit = "true", storeReply = true)
         String reply(String payload) {
             return payload;
         }
 
         @KafkaListener(topics = "${topic}", groupId = "offset")
-        @IdempotentListener(consumer = "offset", claimAtCommit = "true", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "offset", claimAtCommit = "true", strategy = DeduplicationStrategy.OFFSET)
         void offset(String payload) {}
     }
 
