@@ -185,7 +185,7 @@ final class KeyCheck {
         Class<?> type = type();
         if (VersionResolver.isNeverVersion(type)) {
             add(
-                    Check.KEY_EXPRESSION,
+                    StartupCheck.KEY_EXPRESSION,
                     "gives a %s, which is never a version.".formatted(type.getTypeName()),
                     "Make it a whole number, such as a long, or a point in time, such as an Instant.");
         }

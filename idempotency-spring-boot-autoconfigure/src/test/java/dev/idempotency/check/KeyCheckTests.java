@@ -190,7 +190,7 @@ class KeyCheckTests {
     })
     void aVersionWhoseTypeIsNeverOneIsFound(String method, String expression, boolean found) {
         assertThat(findings(method, "#record.key()", expression))
-                .isEqualTo(found ? List.of(Check.KEY_EXPRESSION) : List.of());
+                .isEqualTo(found ? List.of(StartupCheck.KEY_EXPRESSION) : List.of());
     }
 
     @SuppressWarnings("unused") // Their signatures are looked at.
