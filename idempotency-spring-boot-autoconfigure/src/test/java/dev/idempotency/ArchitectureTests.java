@@ -53,7 +53,7 @@ class ArchitectureTests {
             failure          2050 database kafka observe
             kafka            2000
             key               950 database kafka store
-            listener         2150 database dedup definition failure kafka key observe store
+            listener         2250 database dedup definition failure kafka key observe store
             producer          250 kafka key
             inbox            1500 database definition kafka observe retention store
             reconciliation    800 database definition inbox job kafka listener observe redrive store
