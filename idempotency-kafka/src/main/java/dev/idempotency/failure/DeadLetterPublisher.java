@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -28,7 +27,6 @@ import org.springframework.kafka.core.KafkaOperations;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
-import org.springframework.kafka.support.SendResult;
 import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
@@ -204,16 +202,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     /** Spring Kafka keeps the reason of a refusal to itself that comes before the template has returned. */
     @Override
     protected void publish(
-            ProducerRecord<Object, Object> letter,
-            KafkaOperations<Object, Object> template,
-            ConsumerRecord<?, ?> record) {
-        CompletableFuture<SendResult<Object, Object>> sent;
-        try {
-            sent = template.send(letter);
-        } catch (RuntimeException ex) {
-            sent = CompletableFuture.failedFuture(ex);
-        }
-        verifySendResult(template, letter, sent, record);
+            ProducerRecord<Object, Object> out, KafkaOperations<Object, Object> template, ConsumerRecord<?, ?> in) {
+        verifySendResult(template, out, template.send(out), in);
     }
 
     @Override

@@ -60,7 +60,8 @@ class InboxIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "any", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
+        createTopics(
+                1, "any", "unkept", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
         createTopics(1, "origin", "left", "others");
         createTopics(3, "spread");
         start(
@@ -113,6 +114,12 @@ class InboxIT extends SharedApplicationTest {
     private static void assertThatNoPayloadIsIn(CapturedOutput output) {
         assertThat(output.getAll())
                 .doesNotContain("secret-payload", HexFormat.of().formatHex(bytes("secret-payload")));
+    }
+
+    @Test
+    void aListenerOfItsOwnMindKeepsNothing() {
+        sendAndAwait("unkept", "1", "a");
+        assertThat(this.inbox.find(new MessageId("unkept", "1"))).isNull();
     }
 
     @Test
@@ -431,6 +438,9 @@ class InboxIT extends SharedApplicationTest {
 
         @OfKind("any")
         void any(ConsumerRecord<String, Object> record) {}
+
+        @OfKind(value = "unkept", inbox = "false")
+        void unkept(String payload) {}
 
         @OfKind(
                 value = "stripped",

@@ -68,7 +68,6 @@ class RoundTripsIT {
                         "spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS,
                         "idempotency.cleanup.enabled=false",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
-                        "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),
                 Listeners.class);
         // A connection that the pool opened later would be counted with a delivery.
