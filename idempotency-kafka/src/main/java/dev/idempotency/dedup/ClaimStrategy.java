@@ -1,6 +1,8 @@
 package dev.idempotency.dedup;
 
+import dev.idempotency.RecordCoordinates;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * one class for each {@link dev.idempotency.DeduplicationStrategy}.
  */
 public interface ClaimStrategy {
+
+    /** Refuses records of one delivery whose order would make a duplicate of one that has not been processed. */
+    default void requireOrder(Stream<RecordCoordinates> delivered) {}
 
     /**
      * Lets messages in, which becomes binding when the current transaction commits. Waits for another transaction that is

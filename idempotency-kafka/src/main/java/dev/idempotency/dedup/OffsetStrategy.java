@@ -14,13 +14,13 @@ import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
@@ -44,8 +44,6 @@ final class OffsetStrategy implements ClaimStrategy {
     private static final Comparator<TopicPartition> BY_NAME =
             Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
 
-    private static final Comparator<RecordCoordinates> BY_OFFSET = Comparator.comparing(RecordCoordinates::offset);
-
     private final String consumer;
     private final JdbcPositionStore positions;
     private final TopicIdTracker topics;
@@ -59,6 +57,24 @@ final class OffsetStrategy implements ClaimStrategy {
         this.positions = positions;
         this.topics = topics;
         this.observer = observer;
+    }
+
+    /** One by one, each record moves the position past those that should have come before it. */
+    @Override
+    public void requireOrder(Stream<RecordCoordinates> delivered) {
+        Map<TopicPartition, RecordCoordinates> last = new HashMap<>();
+        delivered.forEach(next -> {
+            RecordCoordinates before = last.put(new TopicPartition(next.topic(), next.partition()), next);
+            if (before != null && before.offset() >= next.offset()) {
+                throw new StoreFailedException(
+                        ("Records of a partition are not in the order of their offsets: %s comes after %s. Consumer '%s'"
+                                        + " has DeduplicationStrategy.OFFSET, which recognises duplicates by that order, and"
+                                        + " waits. Let no BatchInterceptor reorder records or make several of one, or use"
+                                        + " DeduplicationStrategy.MESSAGE_ID.")
+                                .formatted(next, before, this.consumer),
+                        null);
+            }
+        });
     }
 
     @Override
@@ -118,10 +134,9 @@ final class OffsetStrategy implements ClaimStrategy {
         return byPartition.values().stream().map(this::claimOf).toList();
     }
 
-    /** An interceptor may have changed their order, or made several of one. */
     private PositionClaim claimOf(List<RecordCoordinates> ofPartition) {
-        RecordCoordinates from = Collections.min(ofPartition, BY_OFFSET);
-        long last = Collections.max(ofPartition, BY_OFFSET).offset();
+        RecordCoordinates from = ofPartition.get(0);
+        long last = ofPartition.get(ofPartition.size() - 1).offset();
         Uuid topicId = this.topics.topicIdOf(from, last);
         return new PositionClaim(
                 this.consumer, from.topic(), from.partition(), topicId.toString(), from.offset(), last + 1);

@@ -62,7 +62,7 @@ final class Redelivery {
     }
 
     /**
-     * Seeks to the committed offsets of all partitions. Does not return before it has succeeded: the container would continue
+     * Seeks to the committed offsets of all partitions, or to where they started. Does not return before it has succeeded: the container would continue
      * behind records that it has polled and forgotten.
      */
     static void seekToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
@@ -71,8 +71,11 @@ final class Redelivery {
                 Map<TopicPartition, OffsetAndMetadata> committed =
                         consumer.committed(consumer.assignment(), QUERY_TIMEOUT);
                 for (TopicPartition partition : consumer.assignment()) {
+                    Long start = ConsumerThreadState.current().starts().get(partition);
                     if (committed.get(partition) != null) {
                         consumer.seek(partition, committed.get(partition));
+                    } else if (start != null) {
+                        consumer.seek(partition, start);
                     } else {
                         consumer.seekToBeginning(Set.of(partition));
                     }

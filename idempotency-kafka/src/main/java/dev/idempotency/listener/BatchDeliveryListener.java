@@ -31,8 +31,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        ConsumerThreadState state = ConsumerThreadState.current();
-        state.begin();
+        ConsumerThreadState state = begin(records);
         if (!state.isSplit(records)) {
             deliver(records, acknowledgment, consumer, false);
             return;
@@ -65,7 +64,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             }
             return;
         }
-        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment);
+        Delivery delivery = new Delivery(this.methods, kept, true, acknowledgment, consumer);
         delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment(), consumer));
     }
 

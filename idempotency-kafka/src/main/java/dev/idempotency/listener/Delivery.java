@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,7 +36,9 @@ final class Delivery {
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
-    private final boolean shared;
+    private final SeekDetector seeks;
+    private boolean shared;
+    private boolean soughtBack;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
@@ -46,29 +49,17 @@ final class Delivery {
     private IdempotencyContext.@Nullable Scope replying;
     private @Nullable CompletableFuture<?> replies;
 
-    private Delivery(
+    Delivery(
             ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable Acknowledgment acknowledgment,
-            boolean shared) {
+            @Nullable Consumer<?, ?> consumer) {
         this.methods = methods;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
-        this.shared = shared;
-    }
-
-    static Delivery ofRecord(
-            ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(methods, List.of(record), false, acknowledgment, false);
-    }
-
-    static Delivery ofBatch(
-            ProtectedMethods methods,
-            List<? extends ConsumerRecord<?, ?>> records,
-            @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(methods, records, true, acknowledgment, false);
+        this.seeks = new SeekDetector(records, consumer);
     }
 
     /**
@@ -76,7 +67,9 @@ final class Delivery {
      * aspects around it do, since what a failed call has written is in that transaction.
      */
     Delivery ofClaimed(ConsumerRecord<?, ?> record) {
-        return new Delivery(this.methods, List.of(record), false, null, true);
+        Delivery claimed = new Delivery(this.methods, List.of(record), false, null, this.seeks.consumer());
+        claimed.shared = true;
+        return claimed;
     }
 
     static @Nullable Delivery current() {
@@ -233,14 +226,23 @@ final class Delivery {
     @Nullable
     Object call(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         this.skipped = false;
+        this.soughtBack = false;
         this.targetCall = new TargetCall(definition);
         Object result = this.targetCall.through(aspects);
-        if (this.acknowledgment != null && !isNacked() && !this.acknowledgment.isAcknowledged()) {
+        boolean back = this.soughtBack || this.seeks.isSoughtBack(aspects.getArguments());
+        if (!isNacked() && (back || (this.acknowledgment != null && !this.acknowledgment.isAcknowledged()))) {
+            String fault = back
+                    ? "sought back to its own message and returned. Nothing was committed. Throw an exception, or call nack(), to have it redelivered."
+                    : "returned without acknowledging its message. Nothing was committed. Call acknowledge() before it returns, or nack() to have it redelivered.";
             throw new NotAcknowledgedException(
-                    "%s of consumer '%s' returned without acknowledging its message. Nothing was committed. Call acknowledge() before it returns, or nack() to have it redelivered."
-                            .formatted(definition.method(), definition.consumer()));
+                    "%s of consumer '%s' %s".formatted(definition.method(), definition.consumer(), fault));
         }
         return result;
+    }
+
+    /** Called when the listener seeks by a {@code ConsumerSeekCallback}. */
+    void seek(String method, Object[] arguments) {
+        this.soughtBack |= this.seeks.isSeekBack(method, arguments);
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */

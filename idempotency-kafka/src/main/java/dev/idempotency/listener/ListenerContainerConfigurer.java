@@ -10,6 +10,7 @@ import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.RecordObservations;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
+import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -134,7 +135,7 @@ public final class ListenerContainerConfigurer {
                 @Nullable Acknowledgment acknowledgment,
                 @Nullable Consumer<?, ?> consumer) {
             ConsumerThreadState.current().begin();
-            Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment);
+            Delivery delivery = new Delivery(this.methods, List.of(record), false, acknowledgment, consumer);
             delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
         }
     }

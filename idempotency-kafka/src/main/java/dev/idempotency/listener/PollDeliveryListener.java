@@ -41,8 +41,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        ConsumerThreadState state = ConsumerThreadState.current();
-        state.begin();
+        ConsumerThreadState state = begin(records);
         if (records.size() == 1 || state.isSplit(records) || !areKeysKnown(records)) {
             deliverEach(records, record -> {
                 deliver(record, consumer);
@@ -80,7 +79,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
     private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
         ReadableRecordFilter.requireReadable(record);
         if (this.filter == null || !this.filter.filter(record)) {
-            Delivery.ofRecord(this.methods, record, null).during(() -> call(record, consumer));
+            new Delivery(this.methods, List.of(record), false, null, consumer).during(() -> call(record, consumer));
         }
     }
 
@@ -96,7 +95,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
         PollCall(List<ConsumerRecord<K, V>> polled, @Nullable Consumer<?, ?> consumer) {
             super(
-                    Delivery.ofBatch(PollDeliveryListener.this.methods, polled, null),
+                    new Delivery(PollDeliveryListener.this.methods, polled, true, null, consumer),
                     PollDeliveryListener.this.methods.representative());
             this.polled = polled;
             this.consumer = consumer;

@@ -118,13 +118,11 @@ public final class RecordIdentifier implements AutoCloseable {
             }
             return new Identification(Kind.UNREADABLE, null);
         }
-        if (ReadableRecordFilter.failureToRead(record) != null) {
-            return new Identification(Kind.UNREADABLE, null);
-        }
-        if (isLeftOut(record)) {
+        boolean readable = ReadableRecordFilter.failureToRead(record) == null;
+        if (readable && isLeftOut(record)) {
             return new Identification(Kind.FILTERED, null);
         }
-        if (!isPayload(record)) {
+        if (!readable || !isPayload(record)) {
             return new Identification(Kind.UNREADABLE, null);
         }
         tellTopic(record);

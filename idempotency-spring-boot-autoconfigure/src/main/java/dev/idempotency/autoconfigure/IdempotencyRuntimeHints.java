@@ -16,6 +16,7 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.kafka.listener.ConsumerSeekAware.ConsumerSeekCallback;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -44,6 +45,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
         static void register(RuntimeHints hints, @Nullable ClassLoader classLoader) {
             // Used as a consumer if there is none.
             hints.proxies().registerJdkProxy(Consumer.class);
+            hints.proxies().registerJdkProxy(ConsumerSeekCallback.class);
             ReflectionHints reflection = hints.reflection();
             SpringKafkaInternals.registerHints(reflection, classLoader);
             // Kafka makes it by its name.

@@ -263,10 +263,24 @@ final class ContractApplication implements AutoCloseable {
         ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
                 ConsumerFactory<Object, Object> consumers) {
+            return handled(configurer, consumers, ATTEMPTS);
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> unretried(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return handled(configurer, consumers, 1);
+        }
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                int attempts) {
             var factory = new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
             factory.setCommonErrorHandler(
-                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, ATTEMPTS - 1)));
+                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1)));
             return factory;
         }
 

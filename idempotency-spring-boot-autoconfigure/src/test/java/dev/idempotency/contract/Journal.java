@@ -39,6 +39,7 @@ final class Journal {
 
     final String topic;
     final Kind kind;
+    final String containerFactory;
     final int partitions;
     final int consumers;
     final List<Order> sent = new CopyOnWriteArrayList<>();
@@ -53,9 +54,10 @@ final class Journal {
     private final Map<TopicPartition, ConcurrentSkipListMap<Long, Integer>> places = new ConcurrentHashMap<>();
     private final Map<TopicPartition, Long> committed = new ConcurrentHashMap<>();
 
-    Journal(String topic, Kind kind, int partitions, int consumers, JdbcTemplate control) {
+    Journal(String topic, Kind kind, String containerFactory, int partitions, int consumers, JdbcTemplate control) {
         this.topic = topic;
         this.kind = kind;
+        this.containerFactory = containerFactory;
         this.partitions = partitions;
         this.consumers = consumers;
         this.control = control;
@@ -132,6 +134,12 @@ final class Journal {
                         row.getInt("amount"),
                         row.getInt("attempt")),
                 this.topic);
+    }
+
+    /** How many messages the inbox keeps with this status. */
+    int kept(String status) {
+        String sql = "select count(*) from idempotency_inbox where record_topic = ? and status = ?";
+        return this.control.queryForObject(sql, Integer.class, this.topic, status);
     }
 
     /** Messages that are neither effects, nor duplicates of effects, nor dead letters. */
