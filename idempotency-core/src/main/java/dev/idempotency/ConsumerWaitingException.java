@@ -18,12 +18,12 @@ public class ConsumerWaitingException extends IdempotencyException {
         this.awaited = awaited;
     }
 
-    /** What the consumer waits for. */
+    /** Returns the reason why the consumer waits. */
     public Awaited awaited() {
         return this.awaited;
     }
 
-    /** What a consumer waits for. */
+    /** Reasons why a consumer waits. */
     public enum Awaited {
 
         /** An answer of the database. */

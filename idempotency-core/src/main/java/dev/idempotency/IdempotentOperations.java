@@ -68,7 +68,7 @@ public interface IdempotentOperations {
     boolean claim(MessageId id);
 
     /**
-     * Claims ids in the open transaction: those of a consumer with one statement, where the database can.
+     * Claims ids in the open transaction: all ids of a consumer with one statement, where the database can.
      *
      * <p>All of them or none: after a failure the transaction is marked rollback-only.
      *

@@ -2,7 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/** A message has no key, one that cannot be used, or a version that does not compare with that of its entity. */
+/** A message has no key, one that cannot be used, or a version that does not compare with the last one of its entity. */
 @SuppressWarnings("serial")
 public class InvalidMessageKeyException extends NonRetryableMessageException {
 

@@ -65,14 +65,14 @@ public record MessageId(String consumer, String value) {
     }
 
     /**
-     * Whether a text says that there is no key: it is blank, or that of {@code null}. All messages without
+     * Whether a text says that there is no key: it is blank, or the text of {@code null}. All messages without
      * a key would have the same.
      */
     public static boolean isNoKey(String key) {
         return key.equals("null") || isBlank(key);
     }
 
-    /** Java's blanks, and those of Unicode that it does not count, as they do not break lines. */
+    /** Java's blanks, and the non-breaking ones of Unicode, which Java does not count. */
     private static boolean isBlank(String text) {
         for (int i = 0; i < text.length(); i++) {
             char character = text.charAt(i);

@@ -54,7 +54,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     private final @Nullable ResultStore results;
     private final OperationTransactions transactions;
 
-    /** {@code results} is {@code null} if the application has a store of its own, beside which none can be kept. */
+    /** {@code results} is {@code null} if the application defines its own store, beside which none can be stored. */
     public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
@@ -114,8 +114,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
         ResultStore kept = this.results;
         if (kept == null) {
-            throw new IllegalStateException("Results are kept in a table beside that of processed messages, but the"
-                    + " application has a ProcessedMessageStore of its own. Use the provided store, or work without a"
+            throw new IllegalStateException("Results are stored in a table beside the processed messages, but the"
+                    + " application defines its own ProcessedMessageStore. Use the provided store, or work without a"
                     + " result.");
         }
         return execute(id, digest, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));

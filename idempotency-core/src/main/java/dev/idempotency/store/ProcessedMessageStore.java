@@ -82,7 +82,7 @@ public interface ProcessedMessageStore {
 
     /**
      * Asked when a message fails again and again as if the database were away: whether the store takes a write, in a
-     * transaction of its own that is undone, within seconds.
+     * separate transaction that is rolled back, within seconds.
      *
      * @return by default, {@code false}: the message is tried until it succeeds
      */

@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Recognises messages by the offsets of their records: what stands before the position of its partition has been processed.
- * The position is moved past the records that may enter, in their transaction, which another one of the same partition waits
+ * Recognises messages by the offsets of their records: records before the position of their partition have been processed.
+ * The position is moved past the accepted records, in their transaction, which another one of the same partition waits
  * for.
  *
  * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
@@ -147,7 +147,7 @@ final class OffsetStrategy implements ClaimStrategy {
         PartitionPosition position = this.positions.lock(claim);
         if (position == null) {
             throw new StoreFailedException(
-                    "The position of consumer '%s' for %s has been forgotten in this moment. The message comes again."
+                    "The position of consumer '%s' for %s was deleted concurrently. The message is redelivered."
                             .formatted(this.consumer, claim),
                     null);
         }

@@ -22,7 +22,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may enter,
+ * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it is accepted,
  * in the order in which they come. One without an entity enters unclaimed.
  *
  * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
@@ -141,7 +141,7 @@ final class VersionStrategy implements ClaimStrategy {
             throw new InvalidMessageKeyException(
                     ("The message %s has version %s of entity %s, which had version %s before: a number and a point in time"
                                     + " do not compare. Let all producers give the same kind of version. If the kind has"
-                                    + " changed for good, name the consumer anew, or have the entity forgotten.")
+                                    + " changed permanently, name the consumer anew, or have the entity forgotten.")
                             .formatted(where, claimed.version(), claimed.entity(), before),
                     null);
         }

@@ -72,7 +72,7 @@ public final class KeyFailures {
         return unusable;
     }
 
-    /** Whether it tells of the place where keys are looked for, and not just of this message, as a tombstone does. */
+    /** Whether the source of keys may be wrong, rather than just this message, such as a tombstone. */
     private boolean mayBeSoForAll(RuntimeException unusable, ConsumerRecord<?, ?> record) {
         return this.fromHeaders
                 ? unusable instanceof InvalidMessageKeyException invalid && invalid.isMissing()

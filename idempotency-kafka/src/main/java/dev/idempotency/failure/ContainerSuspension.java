@@ -74,7 +74,7 @@ record ContainerSuspension(
         return true;
     }
 
-    /** Whether the listener was not called, so that nobody else has reported the failure. */
+    /** Whether the listener was not called, so that the failure has not been reported yet. */
     private static boolean isUnreadable(Exception failure) {
         Causes causes = Causes.of(failure);
         return causes.contains(DeserializationException.class)

@@ -117,7 +117,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     ex);
         }
         logger.warn(
-                "Consumer '{}' gave up {} and published it to {}: {}",
+                "Consumer '{}' published {} to {} after its last attempt: {}",
                 this.consumer,
                 coordinates,
                 topic,

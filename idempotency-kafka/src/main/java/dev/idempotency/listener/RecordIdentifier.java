@@ -51,7 +51,7 @@ public final class RecordIdentifier implements AutoCloseable {
         WITHOUT_KEY
     }
 
-    /** What a record is, and its id, if it has one. */
+    /** The kind of a record, and its id, if it has one. */
     public record Identification(Kind kind, @Nullable MessageId id) {}
 
     private final ListenerDefinition definition;

@@ -158,7 +158,7 @@ public final class Reconciliation implements DisposableBean {
                 .filter(listener -> listener.container() == container)
                 .toList();
         if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != DeduplicationStrategy.MESSAGE_ID)) {
-            return "it does not recognise messages by ids of their own: that is for DeduplicationStrategy.MESSAGE_ID";
+            return "it does not recognise messages by their ids: that needs DeduplicationStrategy.MESSAGE_ID";
         }
         List<String> arguments = methods.stream()
                 .flatMap(listener -> listener.keyArguments().stream())
@@ -171,7 +171,7 @@ public final class Reconciliation implements DisposableBean {
         boolean alike = methods.stream()
                 .allMatch(listener -> listener.consumer().name().equals(consumer) && listener.keyExpression() == null);
         return (called > 1 && (!alike || methods.size() < called))
-                ? "its @KafkaHandler methods have keys of their own, or are not all of this consumer. Take the key of all from a header"
+                ? "its @KafkaHandler methods have different keys, or are not all of this consumer. Take the key of all from a header"
                 : null;
     }
 

@@ -34,7 +34,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 
 /**
- * Auto-configuration for operators: inbox, dead letters and redrive, reconciliation. They know the consumers of their own
+ * Auto-configuration for operators: inbox, dead letters and redrive, reconciliation. They know the consumers of their
  * context only.
  */
 @AutoConfiguration(after = IdempotencyListenerAutoConfiguration.class)
