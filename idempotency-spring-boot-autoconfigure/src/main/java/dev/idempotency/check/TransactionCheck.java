@@ -19,6 +19,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.Propagation;
@@ -26,6 +27,8 @@ import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.StringUtils;
 
 /** Checks that the listener's transaction is the claim's own, and on the store's data source. */
@@ -143,9 +146,20 @@ final class TransactionCheck {
         }
     }
 
-    /** A manager that does not say what it manages is let pass: claims outside the listener's transaction are refused. */
+    /** With a manager that does not say what it manages, a transaction is begun and rolled back. */
     private static boolean binds(PlatformTransactionManager manager, DataSource dataSource) {
         DataSource managed = DataSourceTransactions.dataSourceOf(manager);
-        return (managed != null) ? managed == dataSource : !(manager instanceof KafkaAwareTransactionManager);
+        if (managed != null || manager instanceof KafkaAwareTransactionManager) {
+            return managed == dataSource;
+        }
+        try {
+            return new TransactionTemplate(manager).execute(status -> {
+                status.setRollbackOnly();
+                return TransactionSynchronizationManager.hasResource(dataSource);
+            });
+        } catch (TransactionException ex) {
+            // It cannot be seen today: claims outside the listener's transaction are refused.
+            return true;
+        }
     }
 }
