@@ -151,6 +151,21 @@ class SchemaIT {
     }
 
     @Test
+    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
+        try (TestDatabase other = TestPostgres.createDatabase()) {
+            List<String> properties = List.of(
+                    "spring.flyway.enabled=true",
+                    "spring.flyway.locations=classpath:db/app-flyway",
+                    "spring.flyway.url=" + other.jdbcUrl());
+            TestApplication.start(this.database, properties).close();
+            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
+                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
+                    .contains("application_table")
+                    .doesNotContain("idempotency_processed");
+        }
+    }
+
+    @Test
     void theDataSourceOfTheApplicationsFlywayIsUsedAndItsTablesAreWhereTheApplicationLooks() {
         createRoles(GRANTS + "; create schema %1$s_app; grant all on schema %1$s_app to %1$s_owner, %1$s_app");
         try (TestApplication app = TestApplication.start(this.database, asApplication(), OwnersDataSource.class)) {
