@@ -9,6 +9,8 @@ import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.sql.SQLException;
+import java.util.Objects;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
@@ -43,10 +45,10 @@ final class TransactionCheck {
     void check(ProtectedListener listener, Report report) {
         TransactionAttribute own =
                 (listener.transactionAttribute() instanceof RuleBasedTransactionAttribute rules) ? rules : null;
-        if (own != null) {
-            checkAttribute(own, listener.transactionManager(), report);
-        }
         ProxyPath path = ProxyPath.of(listener.bean(), listener.method());
+        if (own != null) {
+            checkAttribute(own, managerOf(own, path), listener.transactionManager(), report);
+        }
         // A transaction around the claim's ends after it: messages would be acknowledged before its commit.
         boolean around =
                 path.claims() && path.aroundClaim().stream().anyMatch(advice -> applies(advice, listener, true));
@@ -61,8 +63,11 @@ final class TransactionCheck {
         checkDataSource(listener.transactionManager(), report);
     }
 
-    private void checkAttribute(
-            TransactionAttribute attribute, @Nullable PlatformTransactionManager manager, Report report) {
+    private static void checkAttribute(
+            TransactionAttribute attribute,
+            @Nullable TransactionManager used,
+            @Nullable PlatformTransactionManager manager,
+            Report report) {
         int propagation = attribute.getPropagationBehavior();
         if (propagation != TransactionDefinition.PROPAGATION_REQUIRED) {
             report.add(
@@ -76,7 +81,6 @@ final class TransactionCheck {
                     "Its @Transactional is readOnly, and a claim is written.",
                     "Write @Transactional without readOnly.");
         }
-        TransactionManager used = managerOf(attribute);
         if (used != null && manager != null && used != manager) {
             report.add(
                     StartupCheck.TRANSACTION_ATTRIBUTES,
@@ -93,12 +97,20 @@ final class TransactionCheck {
         }
     }
 
-    private @Nullable TransactionManager managerOf(TransactionAttribute attribute) {
+    private @Nullable TransactionManager managerOf(TransactionAttribute attribute, ProxyPath path) {
+        // As a TransactionManagementConfigurer says.
+        Optional<TransactionManager> configured = path.withinClaim().stream()
+                .filter(TransactionAspectSupport.class::isInstance)
+                .map(advice -> ((TransactionAspectSupport) advice).getTransactionManager())
+                .filter(Objects::nonNull)
+                .findFirst();
         try {
             return StringUtils.hasText(attribute.getQualifier())
                     ? BeanFactoryAnnotationUtils.qualifiedBeanOfType(
                             this.beanFactory, TransactionManager.class, attribute.getQualifier())
-                    : this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
+                    : configured.orElseGet(() -> this.beanFactory
+                            .getBeanProvider(TransactionManager.class)
+                            .getIfUnique());
         } catch (BeansException ex) {
             return null;
         }

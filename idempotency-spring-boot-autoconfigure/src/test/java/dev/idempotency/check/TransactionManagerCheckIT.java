@@ -29,7 +29,9 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -64,7 +66,8 @@ class TransactionManagerCheckIT {
                         "transaction-data-source other: Its transaction manager (JdbcTransactionManager) ",
                         "transaction-data-source kafka: Its transaction manager (KafkaTransactionManager) ",
                         "transaction-data-source unbound: Its transaction manager (Hidden) ",
-                        "transaction-attributes two: Its @Transactional uses another transaction manager ");
+                        "transaction-attributes two: Its @Transactional uses another transaction manager ",
+                        "transaction-attributes configured: Its @Transactional uses another transaction manager ");
     }
 
     @Test
@@ -86,7 +89,15 @@ class TransactionManagerCheckIT {
     }
 
     @Configuration(proxyBeanMethods = false)
-    static class Managers {
+    static class Managers implements TransactionManagementConfigurer {
+
+        private final PlatformTransactionManager other =
+                new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+
+        @Override
+        public TransactionManager annotationDrivenTransactionManager() {
+            return this.other;
+        }
 
         @Bean
         PlatformTransactionManager bound(DataSource dataSource) {
@@ -95,7 +106,7 @@ class TransactionManagerCheckIT {
 
         @Bean
         PlatformTransactionManager other() {
-            return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+            return this.other;
         }
 
         @Bean
@@ -105,7 +116,7 @@ class TransactionManagerCheckIT {
 
         @Bean
         PlatformTransactionManager unbound() {
-            return new Hidden(other());
+            return new Hidden(this.other);
         }
     }
 
@@ -165,6 +176,11 @@ class TransactionManagerCheckIT {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "hidden")
         void hidden(String payload) {}
+
+        @Transactional
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "bound")
+        public void configured(String payload) {}
 
         @Transactional("other")
         @KafkaListener(topics = "t", groupId = "g")
