@@ -89,8 +89,11 @@ public final class Schema implements InitializingBean {
                                     inSchema(),
                                     String.join(", ", missing),
                                     this.mode.name().toLowerCase(Locale.ROOT)),
-                    "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
-                            .formatted(inSchema(), script(this.database.dialect())),
+                    "Run this script%s%s:%n%n%s"
+                            .formatted(
+                                    inSchema(),
+                                    (this.mode == SchemaMode.VALIDATE) ? ", or set the mode to 'migrate'" : "",
+                                    script(this.database.dialect())),
                     null);
         }
         refuseWhatIsDenied();
