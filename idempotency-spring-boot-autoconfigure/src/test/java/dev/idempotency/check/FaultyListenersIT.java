@@ -40,7 +40,7 @@ class FaultyListenersIT {
     static void startFaultyApplications(CapturedOutput output) {
         Stream<Class<?>> listeners = Arrays.stream(FaultyListeners.class.getDeclaredClasses())
                 .filter(type -> !type.isInterface() && !Modifier.isAbstract(type.getModifiers()))
-                .filter(type -> type != FaultyListeners.OnBroker.class);
+                .filter(type -> type != FaultyListeners.OnBroker.class && type != FaultyListeners.Ungrouped.class);
         try (TestDatabase database = TestPostgres.createDatabase()) {
             findings = findingsOf(
                     database.jdbcUrl(),
@@ -154,6 +154,19 @@ class FaultyListenersIT {
                 .singleElement()
                 .satisfies(finding -> assertThat(finding.what())
                         .contains("DeduplicationStrategy.MESSAGE_ID", "DeduplicationStrategy.OFFSET"));
+    }
+
+    /** Each of its messages would fail: without a group, Spring Kafka leaves acknowledgments to the listener. */
+    @Test
+    void partitionsAssignedByHandWithoutAGroupAreFound() {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            assertThat(findingsOf(database.jdbcUrl(), List.of(), FaultyListeners.Ungrouped.class))
+                    .singleElement()
+                    .satisfies(finding -> {
+                        assertThat(finding.check()).isEqualTo(StartupCheck.NO_ACKNOWLEDGMENT);
+                        assertThat(finding.remedy()).startsWith("Add a groupId");
+                    });
+        }
     }
 
     @ParameterizedTest
