@@ -2,7 +2,6 @@ package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -44,7 +43,7 @@ enum Kind {
     final boolean atCommit;
 
     final DeduplicationStrategy strategy;
-    final OnConflict conflicts;
+    final String onConflict;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -60,7 +59,7 @@ enum Kind {
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
         this.strategy = annotation.strategy();
-        this.conflicts = annotation.conflicts();
+        this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
     }
 
@@ -93,7 +92,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -102,7 +101,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")
@@ -116,7 +115,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class RetriedRecords extends GenericListener {
 
         @RetryableTopic(
@@ -129,19 +128,19 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Records extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
+    @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
