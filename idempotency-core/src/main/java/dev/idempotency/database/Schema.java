@@ -215,12 +215,16 @@ public final class Schema implements InitializingBean {
     }
 
     private String grants(String user) {
+        String quote = this.database.dialect().identifierQuote();
+        String role = user.matches("\\w+")
+                ? user
+                : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
         return TABLES.keySet().stream()
                 .map(table -> "grant %s on %s to %s;"
                         .formatted(
                                 isView(table) ? "select" : "select, insert, update, delete",
                                 this.database.table(table),
-                                user))
+                                role))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 
