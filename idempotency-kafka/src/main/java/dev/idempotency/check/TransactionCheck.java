@@ -9,8 +9,8 @@ import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.sql.SQLException;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
@@ -101,8 +101,7 @@ final class TransactionCheck {
         // As a TransactionManagementConfigurer says.
         Optional<TransactionManager> configured = path.withinClaim().stream()
                 .filter(TransactionAspectSupport.class::isInstance)
-                .map(advice -> ((TransactionAspectSupport) advice).getTransactionManager())
-                .filter(Objects::nonNull)
+                .flatMap(advice -> Stream.ofNullable(((TransactionAspectSupport) advice).getTransactionManager()))
                 .findFirst();
         try {
             return StringUtils.hasText(attribute.getQualifier())
@@ -170,8 +169,7 @@ final class TransactionCheck {
                 return TransactionSynchronizationManager.hasResource(dataSource);
             });
         } catch (TransactionException ex) {
-            // It cannot be seen today: claims outside the listener's transaction are refused.
-            return true;
+            return true; // It cannot be seen today.
         }
     }
 }

@@ -179,7 +179,7 @@ class TransactionManagerCheckIT {
 
         @Transactional
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "bound")
+        @IdempotentListener(transactionManager = "hidden")
         public void configured(String payload) {}
 
         @Transactional("other")
