@@ -38,8 +38,6 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
-import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
-import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.SendTo;
@@ -361,27 +359,6 @@ class FaultyListeners {
 
         @Faulty(batch = "true")
         void batch(List<String> payloads) {}
-    }
-
-    /** Of a topic that a bean gives retry topics to. */
-    static class RetriedByBean {
-
-        @Faulty(topics = "retried-by-bean", strategy = DeduplicationStrategy.OFFSET)
-        void offsetsWithRetriesByBean(String payload) {}
-
-        @Bean
-        static RetryTopicConfiguration retries(KafkaTemplate<?, ?> template) {
-            return RetryTopicConfigurationBuilder.newInstance()
-                    .includeTopic("retried-by-bean")
-                    .create(template);
-        }
-    }
-
-    static class Ungrouped {
-
-        @KafkaListener(topicPartitions = @TopicPartition(topic = "t", partitions = "0"))
-        @IdempotentListener("ungrouped")
-        void ungrouped(String payload) {}
     }
 
     static class Constraints {
