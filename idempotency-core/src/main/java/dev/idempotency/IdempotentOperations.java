@@ -13,9 +13,9 @@ import org.springframework.core.ParameterizedTypeReference;
  * <p>Ids belong to a consumer that the application has declared as a bean of type {@link IdempotentConsumer}. As for
  * listeners, an id is recorded in the transaction of the work: both are committed, or neither is.
  *
- * <p>What all methods throw: {@link UnknownConsumerException} for a consumer that is not declared,
+ * <p>What all methods throw: {@link IdempotencyConfigurationException} for a consumer that is not declared,
  * {@link ClaimTimeoutException} if another transaction holds the same id for longer than
- * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedClaimException} if the claim
+ * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedCallException} if the claim
  * would not be part of a transaction of the store's {@code DataSource}, or if a transaction of another {@code DataSource} is
  * open and none of the store's.
  */

@@ -41,15 +41,14 @@ public record MessageId(String consumer, String value) {
      * The id of whatever has this key, such as one that a client chose. A key that is too long is stored by its digest; so
      * is one that looks like a digest, so that no key can pass for another.
      *
-     * @throws MissingMessageKeyException if there is no key, or a blank one
+     * @throws InvalidMessageKeyException if there is no key, or a blank one
      * @throws InvalidMessageKeyException if databases refuse it
      */
     public static MessageId of(String consumer, @Nullable String key) {
         if (key == null || isNoKey(key)) {
-            throw new MissingMessageKeyException(
+            throw InvalidMessageKeyException.missing(
                     "There is no key for consumer '%s', or a blank one: the caller must provide one."
-                            .formatted(StringUtils.truncate(consumer)),
-                    null);
+                            .formatted(StringUtils.truncate(consumer)));
         }
         if (key.length() <= MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX)) {
             return new MessageId(consumer, key);

@@ -9,7 +9,7 @@ import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -250,7 +250,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
                 transaction.watch(first, first::toString);
             }
             outcome.claimed = ids.stream().filter(claimed::contains).toList();
-        } catch (UnprotectedListenerException ex) {
+        } catch (UnprotectedCallException ex) {
             throw this.transactions.otherDataSource(ex);
         } catch (MessageConflictException ex) {
             throw ex;

@@ -24,7 +24,7 @@ public interface ProcessedMessageStore {
      * @param claims claims of one consumer, with distinct ids
      * @return the ids that were free and are claimed now; the others have been processed before
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
-     * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
+     * @throws dev.idempotency.UnprotectedCallException if there is no transaction that the claim would be part of
      */
     Set<MessageId> claim(List<Claim> claims);
 

@@ -20,7 +20,7 @@ public interface ClaimStrategy {
      *
      * @param messages messages of one delivery, in order; at least one
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
-     * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
+     * @throws dev.idempotency.UnprotectedCallException if there is no transaction that the claim would be part of
      */
     ClaimResult claim(List<InboundMessage> messages);
 

@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.NoKeysYetException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
@@ -69,7 +68,7 @@ record ContainerSuspension(
             return false;
         }
         // Another partition may have the first message with a key, which would always be polled behind this one.
-        boolean alone = Causes.of(failure).find(NoKeysYetException.class) != null;
+        boolean alone = Outage.isWithoutKeys(failure);
         pause(first, container, alone, this.outage.recordFailure(kind, failure, KafkaCoordinates.of(first)));
         this.observer.retried(records.size());
         return true;

@@ -1,11 +1,11 @@
 package dev.idempotency.redrive;
 
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.RedriveException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.job.JobControl;
-import dev.idempotency.kafka.PartitionReader.Range;
-import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.job.PartitionReader.Range;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import dev.idempotency.redrive.RedriveReport.Refusal;
 import dev.idempotency.redrive.RedriveReport.State;
@@ -153,7 +153,7 @@ final class Redrive {
             }
             Throwable cause = Causes.of(ex).deepest();
             if (!RawRecordProducers.isRefusal(ex)) {
-                throw new RedriveException(
+                throw new OperatorActionException(
                         "Dead letter %s of consumer '%s' could not be sent to %s: %s. It can be redriven again."
                                 .formatted(letter.record(), this.source.consumer(), original.topic(), cause),
                         ex);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -80,7 +80,7 @@ class TransactionManagerCheckIT {
             Exception failure = Guarded.FAILURES.poll(60, TimeUnit.SECONDS);
 
             assertThat(failure)
-                    .hasRootCauseInstanceOf(UnprotectedListenerException.class)
+                    .hasRootCauseInstanceOf(UnprotectedCallException.class)
                     .rootCause()
                     .hasMessageContaining("no transaction of the store's DataSource is active");
             assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))

@@ -7,7 +7,7 @@ import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -127,7 +127,7 @@ public abstract class ProcessedMessageStoreContract {
 
     @Test
     void aClaimOutsideATransactionIsRefusedAndWritesNothing() {
-        assertThatExceptionOfType(UnprotectedListenerException.class).isThrownBy(() -> this.store.claim(claims("a")));
+        assertThatExceptionOfType(UnprotectedCallException.class).isThrownBy(() -> this.store.claim(claims("a")));
         assertThat(claim("a")).hasSize(1);
     }
 
