@@ -216,9 +216,8 @@ public final class Schema implements InitializingBean {
 
     private String grants(String user) {
         String quote = this.database.dialect().identifierQuote();
-        String role = user.matches("\\w+")
-                ? user
-                : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
+        String role =
+                user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
         return TABLES.keySet().stream()
                 .map(table -> "grant %s on %s to %s;"
                         .formatted(

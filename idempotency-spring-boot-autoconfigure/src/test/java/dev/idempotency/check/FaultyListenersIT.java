@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
