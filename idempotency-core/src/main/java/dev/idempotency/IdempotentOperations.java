@@ -24,7 +24,7 @@ public interface IdempotentOperations {
     /**
      * Claims an id and does the work, in the open transaction or in a new one. For a duplicate the work is not
      * done; if the first one is still at work, it waits until that has ended. After a commit, as in a
-     * {@code @TransactionalEventListener}, there is a new transaction.
+     * {@code @TransactionalEventListener}, it is refused.
      *
      * <p>If the work throws, nothing stays claimed: a transaction that was open is marked to be rolled back.
      *
