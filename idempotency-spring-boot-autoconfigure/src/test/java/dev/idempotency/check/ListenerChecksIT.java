@@ -8,7 +8,6 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
-import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
@@ -25,12 +24,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,8 +41,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.data.domain.Persistable;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListeners;
@@ -56,14 +48,8 @@ import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.util.backoff.FixedBackOff;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerChecksIT {
@@ -187,7 +173,7 @@ class ListenerChecksIT {
             idempotency.checks.mode=off ; Unworkable ; STRATEGY ; onConflict = "maybe" is neither ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks.mode=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Remove inbox
             spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
             INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
@@ -358,119 +344,6 @@ class ListenerChecksIT {
         @IdempotentListener
         String on(String payload) {
             return payload;
-        }
-    }
-
-    @Test
-    void listenersWhoseTransactionsDoNotHoldTheirClaimsAreFound() {
-        Throwable thrown =
-                catchThrowable(() -> start("any=thing", Managers.class, KafkaManager.class, OfManagers.class));
-
-        assertThat(failure(thrown).findings())
-                .extracting(finding -> finding.check() + " " + finding.where().replaceAll(".*OfManagers\\.|\\(.*", "")
-                        + ": " + finding.what().replaceFirst("does not manage .*|\\([^ ]*@.*", ""))
-                .containsExactlyInAnyOrder(
-                        "transaction-manager several: The listener needs one transaction manager, but there are several and"
-                                + " none is named: [bound, other].",
-                        "transaction-manager nobody: The listener names the transaction manager 'nobody', but no"
-                                + " PlatformTransactionManager has that name or qualifier; there are"
-                                + " [bound, other, kafka].",
-                        "transaction-data-source other: Its transaction manager (JdbcTransactionManager) ",
-                        "transaction-data-source kafka: Its transaction manager (KafkaTransactionManager) ",
-                        "transaction-attributes two: Its @Transactional uses another transaction manager ");
-    }
-
-    @Test
-    void aClaimThatWouldNotBePartOfTheTransactionIsRefusedWhenTheCheckIsRelaxed() throws InterruptedException {
-        try (TestApplication app =
-                start("idempotency.checks.relaxed=transaction-data-source", Managers.class, Guarded.class)) {
-            app.send(TOPIC, "1", "a");
-
-            Exception failure = Guarded.FAILURES.poll(60, TimeUnit.SECONDS);
-
-            assertThat(failure)
-                    .hasRootCauseInstanceOf(UnprotectedListenerException.class)
-                    .rootCause()
-                    .hasMessageContaining("no transaction of the store's DataSource is active");
-            assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
-                    .isZero();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class Managers {
-
-        @Bean
-        PlatformTransactionManager bound(DataSource dataSource) {
-            return new JdbcTransactionManager(dataSource);
-        }
-
-        @Bean
-        PlatformTransactionManager other() {
-            return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class KafkaManager {
-
-        @Bean
-        KafkaTransactionManager<?, ?> kafka(ProducerFactory<?, ?> producers) {
-            var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
-            transactional.setTransactionIdPrefix("tx-");
-            return new KafkaTransactionManager<>(transactional);
-        }
-    }
-
-    static class OfManagers {
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        void several(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "nobody")
-        void nobody(String payload) {}
-
-        @Transactional("other")
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        public void other(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "kafka")
-        void kafka(String payload) {}
-
-        @Transactional("other")
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "bound")
-        public void two(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "bound")
-        void bound(String payload) {}
-
-        @Transactional(transactionManager = "${nowhere.set:bound}")
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        public void boundByPlaceholder(String payload) {}
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class Guarded {
-
-        static final BlockingQueue<Exception> FAILURES = new LinkedBlockingQueue<>();
-
-        @KafkaListener(topics = "${topic}", groupId = "guarded")
-        @IdempotentListener(transactionManager = "other")
-        void on(String payload) {
-            FAILURES.add(new IllegalStateException("It was called"));
-        }
-
-        @Bean
-        static DefaultErrorHandler errorHandler() {
-            return new DefaultErrorHandler(
-                    (ConsumerRecord<?, ?> record, Exception ex) -> FAILURES.add(ex), new FixedBackOff(0, 0));
         }
     }
 

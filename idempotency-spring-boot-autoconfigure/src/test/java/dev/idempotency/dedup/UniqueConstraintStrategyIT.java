@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.JdbcPositionStore;
@@ -116,7 +116,7 @@ class UniqueConstraintStrategyIT {
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
         assertThrown(
-                UnprotectedListenerException.class,
+                UnprotectedCallException.class,
                 () -> strategy.claim(List.of(MESSAGE)),
                 "no transaction of the store's DataSource");
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
@@ -184,7 +184,7 @@ class InboxIT extends SharedApplicationTest {
         assertThat(large.entry().payloadSize()).isEqualTo(MAX_PAYLOAD + 1);
         assertThat(large.entry().payloadOmitted()).isEqualTo("too large");
         assertThrown(
-                ReplayException.class,
+                OperatorActionException.class,
                 () -> this.inbox.replay(new MessageId("large", "1")),
                 "payload was not kept (too large)",
                 "idempotency.inbox.max-payload");
@@ -305,9 +305,12 @@ class InboxIT extends SharedApplicationTest {
         MessageId twice = new MessageId("fallible", "twice");
         sendAndAwait("fallible", "twice", "twice");
         assertThrown(
-                ReplayException.class, () -> this.inbox.replay(twice), "has been processed", "Forget it on purpose");
+                OperatorActionException.class,
+                () -> this.inbox.replay(twice),
+                "has been processed",
+                "Forget it on purpose");
         assertThrown(
-                ReplayException.class,
+                OperatorActionException.class,
                 () -> this.inbox.replay(new MessageId("fallible", "unknown")),
                 "not in the inbox");
         this.inbox.forgetAndReplay(twice);
@@ -392,11 +395,12 @@ class InboxIT extends SharedApplicationTest {
                 .executeWithoutResult(status ->
                         store.claim(List.of(new Claim(processed, new RecordCoordinates(topic("origin"), 0, 0)))));
         assertThrown(
-                ReplayException.class,
+                OperatorActionException.class,
                 () -> this.inbox.replay(new MessageId("huge", "1")),
                 "could not be sent to " + topic("origin"),
                 "RecordTooLarge");
-        assertThrown(ReplayException.class, () -> this.inbox.forgetAndReplay(processed), "Nothing was forgotten");
+        assertThrown(
+                OperatorActionException.class, () -> this.inbox.forgetAndReplay(processed), "Nothing was forgotten");
         assertThat(store.find(List.of(processed))).containsKey(processed);
         assertEntry("huge", "1", InboxStatus.FAILED, 1);
         assertThat(assertEntry("huge", "2", InboxStatus.PROCESSED, 1).replays()).isZero();

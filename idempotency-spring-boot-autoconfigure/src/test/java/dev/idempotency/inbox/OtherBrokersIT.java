@@ -69,7 +69,7 @@ class OtherBrokersIT extends ApplicationTest {
                                 .anyMatch(letter -> letter.value().equals("bad")));
 
                 await("what is said when it has been published")
-                        .until(() -> output.getAll().contains("gave up " + this.topic + "-0@1"));
+                        .until(() -> output.getAll().contains("published " + this.topic + "-0@1"));
                 assertThat(output.getAll().lines().filter(line -> line.contains(this.topic + "-0@1")))
                         .as("said once")
                         .hasSize(1);

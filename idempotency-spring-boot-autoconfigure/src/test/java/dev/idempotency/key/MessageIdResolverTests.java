@@ -2,14 +2,15 @@ package dev.idempotency.key;
 
 import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.OnMissingKey;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicCoordinates;
 import dev.idempotency.store.MessageIdText;
@@ -110,14 +111,18 @@ class MessageIdResolverTests {
 
     @Test
     void aMissingOrBlankKeyNamesTheRecordAndTheRemedy() {
-        assertThrown(
-                MissingMessageKeyException.class,
-                () -> resolve(null),
-                "orders-2@17",
-                "'ledger'",
-                "idempotency.key.on-missing=process");
-        assertThrown(MissingMessageKeyException.class, () -> resolve(" \t \u2007"));
-        assertThrown(MissingMessageKeyException.class, () -> evaluate("#payload.id", null));
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve(null))
+                .withMessageContaining("orders-2@17")
+                .withMessageContaining("'ledger'")
+                .withMessageContaining("idempotency.key.on-missing=process")
+                .matches(InvalidMessageKeyException::isMissing);
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve(" \t \u2007"))
+                .matches(InvalidMessageKeyException::isMissing);
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload.id", null))
+                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @Test
@@ -169,7 +174,7 @@ class MessageIdResolverTests {
     @Test
     void onlyExpressionsThatNameCoordinatesAskForTheTopic() {
         Function<ConsumerRecord<?, ?>, TopicCoordinates> broker = record -> {
-            throw new TopicUnknownException("nobody answers", null);
+            throw new ConsumerWaitingException(Awaited.BROKER, "nobody answers", null);
         };
         BeanFactory beans = new DefaultListableBeanFactory();
         KeySource without =
@@ -177,7 +182,7 @@ class MessageIdResolverTests {
         assertThat(without.keyOf(view(null))).isEqualTo("orders17");
         KeySource with = new ExpressionKeySource("key", "{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
         MessageIdResolver ids = new MessageIdResolver("ledger", with, OnMissingKey.PROCESS);
-        assertThrown(TopicUnknownException.class, () -> ids.resolve(view(null)));
+        assertThrown(ConsumerWaitingException.class, () -> ids.resolve(view(null)));
     }
 
     @Test
@@ -220,7 +225,9 @@ class MessageIdResolverTests {
         order.put("wordNull", "null");
         order.put("holder", Collections.singletonMap("value", null));
         order.put("noNumber", OptionalDouble.empty());
-        assertThrown(MissingMessageKeyException.class, () -> evaluate(expression, order));
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate(expression, order))
+                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @ParameterizedTest

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.InvalidMessageKeyException;
-import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.UnusableKeyException;
 import dev.idempotency.database.EntityVersion;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -120,17 +118,19 @@ class VersionResolverTests {
     @ParameterizedTest
     @MethodSource("absent")
     void aMessageWithoutAVersionIsRefused(Object given) {
-        assertThrown(
-                MissingMessageKeyException.class,
-                () -> resolve("#payload", given),
-                "topic-1@5",
-                "@IdempotentListener(version = …)");
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve("#payload", given))
+                .withMessageContaining("topic-1@5")
+                .withMessageContaining("@IdempotentListener(version = …)")
+                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @Test
     void neitherDoesATombstoneHaveOne() {
-        assertThrown(MissingMessageKeyException.class, () -> resolve("#payload", null));
-        assertThrown(UnusableKeyException.class, () -> resolve("#payload.version", null));
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve("#payload", null))
+                .matches(InvalidMessageKeyException::isMissing);
+        assertThatExceptionOfType(InvalidMessageKeyException.class).isThrownBy(() -> resolve("#payload.version", null));
     }
 
     @Test

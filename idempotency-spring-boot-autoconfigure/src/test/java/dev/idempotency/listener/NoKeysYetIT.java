@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
@@ -13,7 +14,6 @@ import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.observe.ConsumerOutage;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Health;
@@ -97,7 +97,7 @@ class NoKeysYetIT extends ApplicationTest {
         await().untilAsserted(() -> assertThat(outages.current())
                 .singleElement()
                 .satisfies(outage -> {
-                    assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
+                    assertThat(outage.awaited()).isEqualTo(Awaited.KEYS);
                     assertThat(outage.cause()).contains(this.topic + "-0@0").contains(cause);
                 }));
         assertThat(app.bean(Failures.class).recovered()).isEmpty();

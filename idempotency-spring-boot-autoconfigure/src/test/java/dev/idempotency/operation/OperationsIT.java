@@ -12,6 +12,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
+import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
@@ -21,8 +22,7 @@ import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
-import dev.idempotency.UnknownConsumerException;
-import dev.idempotency.UnprotectedClaimException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
@@ -396,7 +396,7 @@ class OperationsIT {
     }
 
     private void assertUnprotected(Runnable claim, String... messages) {
-        assertThatExceptionOfType(UnprotectedClaimException.class)
+        assertThatExceptionOfType(UnprotectedCallException.class)
                 .isThrownBy(claim::run)
                 .satisfies(ex -> assertThat(ex.getMessage()).contains(messages));
     }
@@ -487,7 +487,7 @@ class OperationsIT {
                     }
                 }));
         assertThat(refused).hasSize(2).allSatisfy(failure -> assertThat(failure)
-                .isInstanceOf(UnprotectedClaimException.class)
+                .isInstanceOf(UnprotectedCallException.class)
                 .hasMessageContainingAll("has ended", "REQUIRES_NEW"));
         assertThat(isDuplicate("a")).isFalse();
     }
@@ -580,12 +580,12 @@ class OperationsIT {
     @Test
     void whatIsNoIdIsRefused() {
         assertThrown(
-                UnknownConsumerException.class,
+                IdempotencyConfigurationException.class,
                 () -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")),
                 "[imports, receipts]",
                 "IdempotentConsumer.named(\"unheard-of\")");
         assertThrown(
-                UnknownConsumerException.class,
+                IdempotencyConfigurationException.class,
                 () -> this.transaction.executeWithoutResult(
                         status -> this.operations.claim(new MessageId("unheard-of", "a"))));
         assertThrown(

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.kafka.RepublishedHeaders;
+import dev.idempotency.job.RepublishedHeaders;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;
@@ -180,7 +180,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(reconcile("intercepted"), "1 PROCESSED, 1 MISSING");
         for (String consumer : List.of("intercepted", "intercepted-batch")) {
             assertThrown(
-                    ReconciliationException.class,
+                    OperatorActionException.class,
                     () -> replay(consumer),
                     "'" + consumer + "'",
                     "RecordInterceptor",
@@ -290,9 +290,9 @@ class ReconciliationIT extends SharedApplicationTest {
     @Test
     void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
         assertThrown(
-                ReconciliationException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
+                OperatorActionException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
         assertThrown(
-                ReconciliationException.class,
+                OperatorActionException.class,
                 () -> reconcile("positions"),
                 "'positions'",
                 "DeduplicationStrategy.MESSAGE_ID");
@@ -369,7 +369,7 @@ class ReconciliationIT extends SharedApplicationTest {
         ReconciliationReport started = this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1)));
         assertThat(started.state()).isEqualTo(State.RUNNING);
         assertThrown(
-                ReconciliationException.class,
+                OperatorActionException.class,
                 () -> this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1))),
                 "already");
         assertThat(this.reconciliation.cancel("busy")).isTrue();
@@ -378,7 +378,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.state()).isEqualTo(State.CANCELLED);
         assertThat(report.share()).isLessThan(1);
         assertThrown(
-                ReconciliationException.class,
+                OperatorActionException.class,
                 () -> this.reconciliation.start(ReconciliationRequest.of("nobody", Duration.ofDays(1))),
                 "busy");
     }

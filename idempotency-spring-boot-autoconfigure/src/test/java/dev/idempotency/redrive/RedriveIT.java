@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.RedriveException;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
@@ -153,7 +153,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
                 .isNull();
         assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
-        assertThrown(RedriveException.class, () -> this.deadLetters.redriveAll("nobody"), "healthy");
+        assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("nobody"), "healthy");
     }
 
     @Test
@@ -228,7 +228,7 @@ class RedriveIT extends SharedApplicationTest {
     void aConsumerThatDoesNotRecogniseASecondCopyIsRedrivenByNameOnly() {
         craft("positions", "positions a", Instant.now());
         assertThrown(
-                RedriveException.class,
+                OperatorActionException.class,
                 () -> this.deadLetters.redriveAll("positions"),
                 "'positions'",
                 "by their coordinates");
@@ -245,7 +245,7 @@ class RedriveIT extends SharedApplicationTest {
             craft("slow", "slow " + i, topic("slow"), 0, null, "0");
         }
         assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(State.RUNNING);
-        assertThrown(RedriveException.class, () -> this.deadLetters.redriveAll("slow"), "already");
+        assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("slow"), "already");
         Awaitility.await().until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
         assertThat(this.deadLetters.cancel("slow")).isTrue();
         RedriveReport report = awaitEnd("slow");

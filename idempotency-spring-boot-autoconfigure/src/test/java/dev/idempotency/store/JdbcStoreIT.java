@@ -10,7 +10,7 @@ import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
@@ -169,7 +169,7 @@ class JdbcStoreIT extends StoreTest {
             new TransactionTemplate(new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:")))
                     .executeWithoutResult(status -> {
                         new JdbcTemplate(manual).queryForList("select id from effect");
-                        assertThrown(UnprotectedListenerException.class, () -> other.claim(claims("b")));
+                        assertThrown(UnprotectedCallException.class, () -> other.claim(claims("b")));
                         assertThat(other.forget(id("a"))).isTrue();
                     });
             assertThat(this.store.find(List.of(id("a"), id("b")))).isEmpty();
@@ -221,7 +221,7 @@ class JdbcStoreIT extends StoreTest {
             TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));
             TransactionSynchronizationManager.setActualTransactionActive(true);
             assertThrown(
-                    UnprotectedListenerException.class,
+                    UnprotectedCallException.class,
                     () -> this.store.claim(claims("a")),
                     "its connection commits by itself");
         } finally {
