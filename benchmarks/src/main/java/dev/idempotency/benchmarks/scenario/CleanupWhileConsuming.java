@@ -8,7 +8,7 @@ import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
