@@ -4,10 +4,10 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -31,7 +31,8 @@ public final class DeclaredConsumers implements ConsumerRegistry {
 
     private final Map<String, Declared> consumers = new TreeMap<>();
 
-    private record Declared(ConsumerDescription description, Duration resultRetention, IdempotencyEventListener observer) {}
+    private record Declared(
+            ConsumerDescription description, Duration resultRetention, IdempotencyEventListener observer) {}
 
     /**
      * Those that beans declare.
@@ -60,7 +61,9 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             this.consumers.put(
                     name,
                     new Declared(
-                            description, shorter(ids, results), IdempotencyEventNotifier.of(observers).forConsumer(description)));
+                            description,
+                            shorter(ids, results),
+                            IdempotencyEventNotifier.of(observers).forConsumer(description)));
         }
         if (!this.consumers.isEmpty()) {
             logger.info("Idempotent consumers of code: {}{}", this.consumers.size(), describeAll());

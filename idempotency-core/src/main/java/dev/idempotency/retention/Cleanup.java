@@ -1,8 +1,8 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.database.Causes;
+import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;

@@ -8,8 +8,8 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -52,7 +52,8 @@ final class OffsetStrategy implements ClaimStrategy {
     /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
-    OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, IdempotencyEventListener observer) {
+    OffsetStrategy(
+            String consumer, JdbcPositionStore positions, TopicIdTracker topics, IdempotencyEventListener observer) {
         this.consumer = consumer;
         this.positions = positions;
         this.topics = topics;

@@ -42,7 +42,8 @@ public final class ConflictHandling {
     private final AtomicLong withoutWarning = new AtomicLong();
     private final AtomicLong nextWarning;
 
-    ConflictHandling(OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, LongSupplier nanoTime) {
+    ConflictHandling(
+            OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, LongSupplier nanoTime) {
         this.mode = mode;
         this.digester = digester;
         this.observer = observer;

@@ -4,10 +4,10 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
-import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
@@ -141,7 +141,8 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     /** One per consumer, though it may have several containers: one for each retry topic. */
     private IdempotencyEventListener observerOf(ConsumerDescription consumer) {
         IdempotencyEventListener observer = this.observers.computeIfAbsent(
-                consumer.name(), name -> IdempotencyEventNotifier.of(this.defaults.observers()).forConsumer(consumer));
+                consumer.name(),
+                name -> IdempotencyEventNotifier.of(this.defaults.observers()).forConsumer(consumer));
         if (this.running) {
             log(List.of(consumer));
         }

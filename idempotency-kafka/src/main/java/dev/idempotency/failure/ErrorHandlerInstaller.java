@@ -153,7 +153,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         };
     }
 
-    private synchronized DeadLetterPublisher publisher(String consumer, String suffix, IdempotencyEventListener observer) {
+    private synchronized DeadLetterPublisher publisher(
+            String consumer, String suffix, IdempotencyEventListener observer) {
         if (this.producer == null || this.serializers == null) {
             // Looked for once: that takes its time, and an application may have many listeners.
             ProducerFactory<?, ?> factory = this.producerFactory.get();

@@ -1,6 +1,5 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
@@ -8,7 +7,7 @@ import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.job.RepublishedHeaders;
-import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;

@@ -1,11 +1,10 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.definition.InboxRecorder;
-import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.Collection;

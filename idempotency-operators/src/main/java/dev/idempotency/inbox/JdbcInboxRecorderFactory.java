@@ -1,11 +1,10 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.definition.InboxRecorder;
 import dev.idempotency.definition.InboxRecorder.Delivered;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.util.List;
 import java.util.Map;

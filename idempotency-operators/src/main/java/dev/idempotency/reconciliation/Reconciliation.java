@@ -1,7 +1,5 @@
 package dev.idempotency.reconciliation;
 
-import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.Reconciled;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.definition.ProtectedListener;
@@ -9,7 +7,8 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.Reconciled;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;

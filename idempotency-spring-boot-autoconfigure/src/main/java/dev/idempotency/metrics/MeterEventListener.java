@@ -1,8 +1,8 @@
 package dev.idempotency.metrics;
 
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.CleanupRun;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,9 +1,9 @@
 package dev.idempotency.metrics;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Reconciled;
-import dev.idempotency.observe.ConsumerDescription;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

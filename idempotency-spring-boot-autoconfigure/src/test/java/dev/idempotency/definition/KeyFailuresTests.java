@@ -44,7 +44,11 @@ class KeyFailuresTests {
         boolean fromHeaders = source.equals("headers");
         for (boolean processedAny : new boolean[] {false, true}) {
             KeyFailures failures = new KeyFailures(
-                    CONSUMER, fromHeaders, () -> processedAny, any -> FailureKind.MESSAGE, IdempotencyEventListener.NO_OP);
+                    CONSUMER,
+                    fromHeaders,
+                    () -> processedAny,
+                    any -> FailureKind.MESSAGE,
+                    IdempotencyEventListener.NO_OP);
             assertThat(failures.judge(unusable, record) instanceof ConsumerWaitingException)
                     .isEqualTo(waits && !processedAny);
         }

@@ -1,6 +1,5 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.observe.IdempotencyEventListener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -20,6 +19,7 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.ReceivedRecords;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.math.BigDecimal;

@@ -8,13 +8,13 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Outcomes;
-import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.observe.Stale;
-import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
@@ -44,7 +44,8 @@ class MeterEventListenerTests {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
-    private final IdempotencyEventListener observer = new MeterEventListener(this.registry, this.store).forConsumer(BILLING);
+    private final IdempotencyEventListener observer =
+            new MeterEventListener(this.registry, this.store).forConsumer(BILLING);
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -128,7 +129,8 @@ class MeterEventListenerTests {
             }
         };
         Outcomes outcomes = new Outcomes();
-        IdempotencyEventListener all = IdempotencyEventNotifier.of(List.of(failsToBegin, failsLater, outcomes)).forConsumer(BILLING);
+        IdempotencyEventListener all = IdempotencyEventNotifier.of(List.of(failsToBegin, failsLater, outcomes))
+                .forConsumer(BILLING);
         everythingHappens(all);
         assertThat(outcomes.processed).containsExactly(ID);
     }

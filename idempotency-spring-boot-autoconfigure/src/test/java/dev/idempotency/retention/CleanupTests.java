@@ -1,9 +1,9 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.CleanupRun;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,8 +2,8 @@ package dev.idempotency.test;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

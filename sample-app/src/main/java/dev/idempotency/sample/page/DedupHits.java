@@ -2,8 +2,8 @@ package dev.idempotency.sample.page;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
