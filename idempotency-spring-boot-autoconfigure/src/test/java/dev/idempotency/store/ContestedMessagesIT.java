@@ -15,7 +15,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -114,7 +114,7 @@ class ContestedMessagesIT extends StoreTest {
                 new JdbcPositionStore(this.database, PATIENCE),
                 new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
-            case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
+            case "offset" -> strategies.byOffset(this.consumer, topics(), new IdempotencyEventListener() {});
             case "version" -> strategies.byVersion();
             default -> new MessageIdStrategy(new JdbcProcessedMessageStore(this.database, PATIENCE));
         };

@@ -8,69 +8,44 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Outcomes;
-import dev.idempotency.observe.CompositeConsumerObserver;
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.observe.Stale;
-import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.ReflectionUtils;
 
-/** What becomes of messages, as meters and observations show it. */
-class ObserversTests {
+class MeterEventListenerTests {
 
-    private static final ConsumerDescription BILLING = describe("billing", DeduplicationStrategy.MESSAGE_ID);
-    private static final Instant ORIGINAL = Instant.parse("2026-01-02T03:04:05Z");
+    private static final ConsumerDescription BILLING = new ConsumerDescription(
+            "billing",
+            "Listener.on",
+            List.of("bills"),
+            "group",
+            "headers",
+            Duration.ofDays(7),
+            DeduplicationStrategy.MESSAGE_ID);
     private static final MessageId ID = new MessageId("billing", "1");
     private static final RecordCoordinates RECORD = new RecordCoordinates("bills", 0, 1);
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
-    private final ConsumerObserver observer = new MeterObserver(this.registry, this.store).observe(BILLING);
-
-    private final ObservationRegistry observations = ObservationRegistry.create();
-    private final List<Observation.Event> events = new ArrayList<>();
-    private final ConsumerObserver tracing = new MicrometerObservationListener(this.observations).observe(BILLING);
-
-    @BeforeEach
-    void listen() {
-        this.observations.observationConfig().observationHandler(new ObservationHandler<>() {
-
-            @Override
-            public boolean supportsContext(Observation.Context context) {
-                return true;
-            }
-
-            @Override
-            public void onEvent(Observation.Event event, Observation.Context context) {
-                ObserversTests.this.events.add(event);
-            }
-        });
-    }
-
-    private static ConsumerDescription describe(String consumer, DeduplicationStrategy strategy) {
-        return new ConsumerDescription(
-                consumer, "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), strategy);
-    }
+    private final IdempotencyEventListener observer =
+            new MeterEventListener(this.registry, this.store).forConsumer(BILLING);
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -82,8 +57,15 @@ class ObserversTests {
 
     @Test
     void whereAConstraintTellsDuplicatesTheirKindAndAgeAreNotKnown() {
-        new MeterObserver(this.registry, this.store)
-                .observe(describe("constrained", DeduplicationStrategy.UNIQUE_CONSTRAINT))
+        new MeterEventListener(this.registry, this.store)
+                .forConsumer(new ConsumerDescription(
+                        "constrained",
+                        "Listener.on",
+                        List.of("topic"),
+                        "group",
+                        "the constraint payment_pkey",
+                        Duration.ofDays(7),
+                        DeduplicationStrategy.UNIQUE_CONSTRAINT))
                 .duplicate(new Duplicate(ID, RECORD, DuplicateKind.UNKNOWN, null, null));
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained")).isOne();
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained", "kind", "unknown"))
@@ -94,7 +76,7 @@ class ObserversTests {
 
     @Test
     void allMetersAreThereBeforeTheFirstMessageAndNoneIsAddedByMessages() {
-        new OperatorMeterObserver(this.registry).observe(BILLING);
+        new OperatorMeterEventListener(this.registry).forConsumer(BILLING);
         List<Meter> meters = this.registry.getMeters();
         assertThat(meters)
                 .extracting(meter -> meter.getId().getName())
@@ -129,7 +111,7 @@ class ObserversTests {
     @Test
     void whatACleanupHasRemovedIsCountedThoughAnotherOfItsTasksFailed() {
         RuntimeException failure = new IllegalStateException("no grant");
-        new MeterObserver(this.registry, this.store)
+        new MeterEventListener(this.registry, this.store)
                 .cleanupRan(new CleanupRun(
                         Instant.now(), Duration.ofSeconds(1), Map.of("processed", 12L, "inbox", 0L), false, failure));
         assertThat(count("idempotency.cleanup.deleted")).isEqualTo(12);
@@ -138,22 +120,23 @@ class ObserversTests {
 
     @Test
     void anObserverThatFailsBreaksNeitherStartUpNorAMessageNorTheOthers() {
-        IdempotencyObserver failsToBegin = consumer -> {
+        IdempotencyEventListener failsToBegin = IdempotencyEventListener.perConsumer(consumer -> {
             throw new IllegalStateException("told to fail");
-        };
-        IdempotencyObserver failsLater = consumer -> new ConsumerObserver() {
+        });
+        IdempotencyEventListener failsLater = new IdempotencyEventListener() {
             @Override
             public void processed(MessageId id, RecordCoordinates coordinates) {
                 throw new NoClassDefFoundError("told to fail");
             }
         };
         Outcomes outcomes = new Outcomes();
-        ConsumerObserver all = CompositeConsumerObserver.of(List.of(failsToBegin, failsLater, outcomes), BILLING);
+        IdempotencyEventListener all = IdempotencyEventNotifier.of(List.of(failsToBegin, failsLater, outcomes))
+                .forConsumer(BILLING);
         everythingHappens(all);
         assertThat(outcomes.processed).containsExactly(ID);
     }
 
-    private static void everythingHappens(ConsumerObserver observer) {
+    private static void everythingHappens(IdempotencyEventListener observer) {
         observer.delivered(Instant.now().minusSeconds(60));
         observer.claimAnswered(1, 0, 1000);
         observer.claimAnswered(0, 1, 1000);
@@ -168,67 +151,5 @@ class ObserversTests {
         observer.missingKey(RECORD);
         observer.failed(RECORD, new IllegalStateException());
         observer.committed(1000);
-    }
-
-    private Observation.Context during(Runnable work) {
-        Observation observation = Observation.start("listener", this.observations);
-        observation.scoped(work);
-        observation.stop();
-        return observation.getContext();
-    }
-
-    private void processed(String id) {
-        this.tracing.processed(new MessageId("billing", id), RECORD);
-    }
-
-    private void duplicate(String id) {
-        this.tracing.duplicate(new Duplicate(
-                new MessageId("billing", id), RECORD, DuplicateKind.REDELIVERY, ORIGINAL, Duration.ofHours(1)));
-    }
-
-    @Test
-    void aDuplicateIsAnEventWithTheTimeOfTheOriginal() {
-        Observation.Context context = during(() -> duplicate("1"));
-        assertThat(this.events).singleElement().satisfies(event -> {
-            assertThat(event.getName()).isEqualTo("idempotency.duplicate");
-            assertThat(event.getContextualName()).contains(ORIGINAL.toString());
-        });
-        assertThat(context.getHighCardinalityKeyValues().stream().map(Object::toString))
-                .hasSize(4)
-                .anyMatch(value ->
-                        value.contains("idempotency.original.processed.at") && value.contains(ORIGINAL.toString()));
-    }
-
-    @Test
-    void aStaleMessageIsAnEventWithBothVersions() {
-        Observation.Context context =
-                during(() -> this.tracing.stale(new Stale(ID, RECORD, "3", "5", ORIGINAL, Duration.ofHours(1))));
-        assertThat(this.events).singleElement().satisfies(event -> {
-            assertThat(event.getName()).isEqualTo("idempotency.stale");
-            assertThat(event.getContextualName()).isEqualTo("Version 3 after 5");
-        });
-        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.OUTCOME))
-                .hasToString("keyValue(idempotency.outcome=stale)");
-    }
-
-    @Test
-    void aBatchWithSeveralOutcomesIsMixed() {
-        Observation.Context context = during(() -> {
-            processed("1");
-            duplicate("2");
-            processed("3");
-        });
-        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.OUTCOME))
-                .hasToString("keyValue(idempotency.outcome=mixed)");
-        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.MESSAGE_ID))
-                .as("it is not traced under the id of one of its messages")
-                .isNull();
-    }
-
-    @Test
-    void withoutAnObservationNothingHappens() {
-        processed("1");
-        duplicate("1");
-        assertThat(this.events).isEmpty();
     }
 }
