@@ -11,6 +11,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageConflictException;
@@ -542,7 +543,7 @@ abstract class AbstractOperationsIT {
 
                     @Override
                     public void beforeCommit(boolean readOnly) {
-                        sent.add(IdempotencyContext.nextRecordId("topic", List::of));
+                        sent.add(IdempotencyContextHolder.nextRecordId("topic", List::of));
                     }
                 });
         this.operations.execute(id("a"), work);
@@ -550,7 +551,7 @@ abstract class AbstractOperationsIT {
         this.operations.execute(id("a"), work);
         assertThat(sent).hasSize(2).doesNotContainNull();
         assertThat(sent.get(0)).isEqualTo(sent.get(1));
-        assertThat(IdempotencyContext.nextRecordId("topic", List::of)).isNull();
+        assertThat(IdempotencyContextHolder.nextRecordId("topic", List::of)).isNull();
     }
 
     @Test
