@@ -27,10 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 
-/**
- * Asks the brokers about the topics of the listeners and of their dead letters, on a separate thread and for a limited time.
- * Its findings are only logged; a broker that does not answer, or refuses to, is left alone.
- */
+/** Asks the brokers about topics, on a separate thread and for a limited time. Findings are only logged. */
 final class BrokerChecks {
 
     private static final Logger logger = LoggerFactory.getLogger(BrokerChecks.class);

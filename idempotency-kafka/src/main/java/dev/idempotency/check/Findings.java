@@ -89,11 +89,7 @@ final class Findings {
         return (names.length == 1) ? names[0] : null;
     }
 
-    /**
-     * Logs warnings.
-     *
-     * @throws FailedChecksException if there is anything that the application must not start with
-     */
+    /** Logs warnings, and throws a {@link FailedChecksException} for what must not start. */
     void report() {
         List<Finding> failures = new ArrayList<>();
         this.places.forEach((found, where) -> {

@@ -10,25 +10,9 @@ import dev.idempotency.store.JdbcVersionStore;
 import java.time.Duration;
 import org.springframework.jdbc.core.ConnectionCallback;
 
-/** Creates the strategies that do not use the table of processed messages. */
-public final class JdbcStrategyFactory {
-
-    private final IdempotencyDatabase database;
-    private final Duration claimTimeout;
-    private final JdbcPositionStore positions;
-    private final JdbcVersionStore versions;
-
-    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
-    public JdbcStrategyFactory(
-            IdempotencyDatabase database,
-            Duration claimTimeout,
-            JdbcPositionStore positions,
-            JdbcVersionStore versions) {
-        this.database = database;
-        this.claimTimeout = claimTimeout;
-        this.positions = positions;
-        this.versions = versions;
-    }
+/** Creates strategies whose claims wait for another transaction at most for the timeout. */
+public record JdbcStrategyFactory(
+        IdempotencyDatabase database, Duration claimTimeout, JdbcPositionStore positions, JdbcVersionStore versions) {
 
     /** Recognises the messages of a consumer by the offsets of their records. */
     public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
@@ -55,10 +39,6 @@ public final class JdbcStrategyFactory {
     public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
         return new UniqueConstraintStrategy(
                 consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
-    }
-
-    public JdbcVersionStore versions() {
-        return this.versions;
     }
 
     public ClaimStrategy byVersion() {

@@ -21,10 +21,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
- * one may enter; one without an id enters unclaimed.
- *
- * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
+ * Recognises messages by their ids, which are claimed in the store. One without an id enters unclaimed. A plain claim
+ * is faster for new messages; after a duplicate, which seldom comes alone, the next claim looks first.
  */
 public final class MessageIdStrategy implements ClaimStrategy {
 

@@ -22,11 +22,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may enter,
- * in the order in which they come. One without an entity enters unclaimed.
- *
- * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
- * without a lock.
+ * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may
+ * enter. One without an entity enters unclaimed. A version is replaced without a look at it, but read first after one
+ * that was not newer, as these seldom come alone.
  */
 final class VersionStrategy implements ClaimStrategy {
 

@@ -23,10 +23,8 @@ public record InboundMessageFactory(
         ConflictHandling conflicts) {
 
     /**
-     * Identifies the message at a position of the delivery.
-     *
-     * @return {@code null} if it has no key, and such messages are skipped
-     * @throws dev.idempotency.UnusableKeyException if it cannot be identified
+     * Identifies a message, or throws an {@link dev.idempotency.UnusableKeyException}; {@code null} if it is to be
+     * skipped.
      */
     public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();

@@ -71,11 +71,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /**
-     * Defines the listeners behind a container, as far as their faults allow; {@link #listeners()} has the faults.
+     * Defines the listeners behind a container, as far as their faults allow; {@code null} if none is protected.
      *
      * @param element what has the {@code @KafkaListener}: a method, or the class of several
      * @param installation watches calls of a bean's method behind all aspects, and returns whether it can
-     * @return its protected methods, or {@code null} if there are none
      */
     @Nullable
     public ProtectedMethods define(

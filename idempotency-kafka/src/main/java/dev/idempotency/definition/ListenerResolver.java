@@ -60,12 +60,7 @@ final class ListenerResolver {
         this.strategies = new StrategyResolver(defaults, this.texts);
     }
 
-    /**
-     * Resolves a listener.
-     *
-     * @param targetSeen whether its calls are seen behind all aspects
-     * @param observers finds the observer of a consumer
-     */
+    /** Resolves a listener; {@code targetSeen} says whether its calls are seen behind all aspects. */
     ProtectedListener resolve(
             ListenerCandidate candidate,
             TopicIdTracker topics,

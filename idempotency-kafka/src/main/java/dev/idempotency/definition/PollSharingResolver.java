@@ -18,13 +18,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
  */
 final class PollSharingResolver {
 
-    /**
-     * The decision.
-     *
-     * @param isGranted whether records share a transaction
-     * @param demanded whether a listener says that they have to
-     * @param obstacles why they cannot, where they should
-     */
+    /** Whether records share a transaction, whether a listener demands it, and why they cannot. */
     record Decision(boolean isGranted, boolean demanded, List<ListenerFault> obstacles) {
 
         /** Returns the faults that keep the application from starting. */
@@ -45,12 +39,7 @@ final class PollSharingResolver {
         this.texts = new AnnotationTexts(beanFactory);
     }
 
-    /**
-     * Decides for the protected methods behind one container.
-     *
-     * @param candidates its methods: one, or all the handlers of a class
-     * @param listeners the same, resolved
-     */
+    /** Decides for the methods behind one container, of which the listeners are what was resolved. */
     Decision decide(List<ListenerCandidate> candidates, List<ProtectedListener> listeners) {
         ListenerCandidate first = candidates.get(0);
         Set<String> asked = candidates.stream()

@@ -21,12 +21,9 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * A protected listener method behind one of its containers.
  *
  * @param bean the listener's bean, as the container calls it: a proxy
- * @param transactionManager opens its transactions; {@code null} if there is none, which is a fault
- * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
- * @param versionExpression the expression for their versions, or {@code null} if they have none
- * @param constraint the constraint that its messages are recognised by, or {@code null} if they are not
+ * @param transactionManager {@code null} if there is none, which is a fault
  * @param faults why it cannot be protected: empty, or the application does not start
- * @param definition for those who call it; {@code null} if its faults do not allow that
+ * @param definition {@code null} if its faults do not allow that it is called
  */
 public record ProtectedListener(
         ConsumerDescription consumer,

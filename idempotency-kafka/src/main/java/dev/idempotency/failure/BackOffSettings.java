@@ -6,10 +6,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Pauses that double, with jitter: each is up to a quarter longer or shorter, so that consumers do not retry in step.
- *
- * @param initialInterval the first pause
- * @param maxInterval the longest
- * @param maxAttempts how many attempts there are in a row before something else is done
+ * Something else is done after the attempts.
  */
 public record BackOffSettings(Duration initialInterval, Duration maxInterval, int maxAttempts) {
 

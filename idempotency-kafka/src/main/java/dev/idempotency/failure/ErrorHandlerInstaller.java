@@ -21,10 +21,8 @@ import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
- * Installs error handling in the containers of protected listeners: provides an error handler if the application has
- * none, and wraps the application's own.
- *
- * <p>{@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
+ * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
+ * around it. {@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
  */
 public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBean {
 
@@ -43,12 +41,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private @Nullable ProducerSerializers serializers;
     private volatile boolean running;
 
-    /**
-     * Installs nothing yet.
-     *
-     * @param retries how the provided error handler retries
-     * @param deadLetterSuffix appended to a topic's name for its dead-letter topic, or {@code null} for no dead letters
-     */
+    /** The suffix makes the name of a dead-letter topic of a topic's; {@code null} for no dead letters. */
     public ErrorHandlerInstaller(
             BackOffSettings retries,
             @Nullable String deadLetterSuffix,

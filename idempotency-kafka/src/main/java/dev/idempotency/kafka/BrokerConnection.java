@@ -18,11 +18,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.StringUtils;
 
-/**
- * How clients get to their brokers: the servers, and what these ask of a client.
- *
- * @param settings the client settings that concern the connection
- */
+/** How clients get to their brokers: the settings that concern the connection. */
 public record BrokerConnection(Map<String, Object> settings) {
 
     /** Spring Boot's bundles are objects among the settings. */

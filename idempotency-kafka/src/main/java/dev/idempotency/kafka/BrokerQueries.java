@@ -36,11 +36,7 @@ public final class BrokerQueries implements AutoCloseable {
         return (found != null) ? found.topicId() : null;
     }
 
-    /**
-     * The id of a topic.
-     *
-     * @throws KafkaException whose cause the brokers name, if there is no such topic
-     */
+    /** The id of a topic; if there is none, a {@link KafkaException} has the brokers' reason as its cause. */
     Uuid requireTopicId(String topic) {
         return get(this.admin.describeTopics(List.of(topic)).topicNameValues().get(topic))
                 .topicId();

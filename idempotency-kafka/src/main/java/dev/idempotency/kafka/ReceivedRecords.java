@@ -15,11 +15,8 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of the current poll of each consumer thread, as they were received. Consumers deserialize only what their poll
- * returns, on the thread that polls.
- *
- * <p>A record is known by its headers, the one object that its deserializers and its listener both see. Nothing is added
- * to them, so that nothing travels on to retry or dead-letter topics.
+ * Records of the current poll of each consumer thread, as received. They are known by their headers, the one object
+ * that deserializers and listener both see; nothing is added to these that would travel to other topics.
  */
 public final class ReceivedRecords {
 

@@ -33,10 +33,8 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
- * A SpEL expression, parsed and checked once.
- *
- * <p>The operands of a key's {@code +} are evaluated one by one: if one of them is absent, there is no key. SpEL itself would
- * make the text {@code null} of it, which is the same for all messages that lack it.
+ * A SpEL expression, parsed and checked once. The operands of a key's {@code +} are evaluated one by one: if one is
+ * absent, there is no key, where SpEL would write the text {@code null}, the same for all messages.
  */
 public final class ExpressionKeySource implements KeySource {
 
@@ -58,12 +56,11 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression.
+     * Parses an expression for the role {@code key} or {@code version}; {@code coordinates} finds those of a record's
+     * original.
      *
-     * @param role what it gives: {@code key} or {@code version}
-     * @param argumentNames the names of the listener's arguments, in their order
-     * @param coordinates finds {@code #coordinates} of a record or, for a copy, of the original
-     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not exist
+     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not
+     * exist
      */
     public ExpressionKeySource(
             String role,

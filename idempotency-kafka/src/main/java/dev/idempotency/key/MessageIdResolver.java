@@ -11,13 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
 
-/**
- * Gives the messages of one consumer their identity.
- *
- * @param consumer whose messages they are
- * @param source where their keys come from
- * @param onMissing what becomes of a message without a key
- */
+/** Gives the messages of one consumer their identity. */
 public record MessageIdResolver(String consumer, KeySource source, OnMissingKey onMissing) {
 
     /** Reasons may quote the message. */
@@ -34,13 +28,11 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     }
 
     /**
-     * Identifies a message.
+     * Identifies a message; {@code null} if it has no key and such messages are processed or skipped.
      *
-     * @return its id, or {@code null} if it has no key and such messages are processed or skipped
      * @throws MissingMessageKeyException if it has no key
      * @throws InvalidMessageKeyException if it has one that cannot be used
-     * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot
-     *     be asked
+     * @throws TopicUnknownException if its key depends on its topic, and the broker cannot be asked
      */
     public @Nullable MessageId resolve(MessageView message) {
         try {
@@ -63,9 +55,8 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     }
 
     /**
-     * Returns what to throw for a key or version that could not be found.
-     *
-     * @throws TopicUnknownException if that was it
+     * Returns what to throw for a key or version that could not be found; throws a {@link TopicUnknownException}
+     * itself.
      */
     static InvalidMessageKeyException unusable(
             String role, MessageView message, String consumer, KeySource source, Throwable failure) {

@@ -24,12 +24,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/**
- * Finds the versions of one consumer's messages.
- *
- * @param consumer the consumer
- * @param source the expression for the version
- */
+/** Finds the versions of one consumer's messages. */
 public record VersionResolver(String consumer, ExpressionKeySource source) {
 
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
@@ -49,8 +44,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
             OptionalInt.class);
 
     /**
-     * The version of a message, which it must have: without one there is no saying whether it is newer, whatever becomes of
-     * messages without a key.
+     * The version of a message, which it must have: without one there is no saying whether it is newer.
      *
      * @throws MissingMessageKeyException if it has none
      * @throws InvalidMessageKeyException if it has one that does not compare exactly
@@ -86,9 +80,8 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
     }
 
     /**
-     * Reads what a version expression gave.
-     *
-     * @throws InvalidMessageKeyException if it is neither a whole number nor a point in time
+     * Reads a version, or throws an {@link InvalidMessageKeyException} if it is neither a whole number nor a point in
+     * time.
      */
     static EntityVersion read(Object value) {
         try {

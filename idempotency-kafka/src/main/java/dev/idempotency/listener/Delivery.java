@@ -139,10 +139,8 @@ final class Delivery {
     }
 
     /**
-     * Begins to handle the delivery. When that has ended, another call, by an aspect that repeats a failed one, begins anew;
-     * but not in a transaction that is shared with others.
-     *
-     * @return {@code false} if it is being handled already
+     * Begins to handle the delivery, again if an aspect repeats a call that has failed; {@code false} if it is being
+     * handled.
      */
     boolean begin() {
         if (this.beingHandled) {

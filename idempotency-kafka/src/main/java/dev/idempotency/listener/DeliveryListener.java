@@ -71,10 +71,8 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
     }
 
     /**
-     * Delivers records one by one, and names the one that fails to the error handler.
-     *
-     * @param delivery delivers one; returns whether to continue
-     * @return whether all were delivered
+     * Delivers records one by one until {@code delivery} says no; returns whether it never did. Names the one that
+     * fails to the error handler.
      */
     final boolean deliverEach(List<ConsumerRecord<K, V>> records, Predicate<ConsumerRecord<K, V>> delivery) {
         for (ConsumerRecord<K, V> record : records) {

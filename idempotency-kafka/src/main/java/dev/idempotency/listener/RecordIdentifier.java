@@ -61,11 +61,7 @@ public final class RecordIdentifier implements AutoCloseable {
     private final ListenerDeserializers deserializers;
     private final Function<String, @Nullable Uuid> topicIds;
 
-    /**
-     * An identifier for the records of a protected listener's container.
-     *
-     * @param topicIds returns the id of a topic by its name
-     */
+    /** {@code topicIds} returns the id of a topic by its name. */
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
     public RecordIdentifier(
             AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {

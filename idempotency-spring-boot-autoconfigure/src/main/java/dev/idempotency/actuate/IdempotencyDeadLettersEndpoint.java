@@ -39,16 +39,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
     RedriveReport.class
 })
 @Endpoint(id = "idempotencydeadletters", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyDeadLettersEndpoint {
-
-    private final DeadLetters deadLetters;
-    private final Show showValues;
-
-    /** {@code showValues} says whether it shows keys, headers, payloads and errors. */
-    public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues) {
-        this.deadLetters = deadLetters;
-        this.showValues = showValues;
-    }
+public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues) {
 
     /** All consumers, dead letters of one, or one dead letter. */
     @ReadOperation

@@ -38,18 +38,7 @@ import org.springframework.dao.DataIntegrityViolationException;
     IdempotencyInboxEndpoint.ReplayReport.class
 })
 @Endpoint(id = "idempotencyinbox", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyInboxEndpoint {
-
-    private final Inbox inbox;
-    private final ConsumerRegistry consumers;
-    private final Show showValues;
-
-    /** {@code showValues} says whether it shows keys, headers, payloads and errors. */
-    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues) {
-        this.inbox = inbox;
-        this.consumers = consumers;
-        this.showValues = showValues;
-    }
+public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues) {
 
     /** A page of the messages that fit, or one message with all that was received of it. */
     @ReadOperation

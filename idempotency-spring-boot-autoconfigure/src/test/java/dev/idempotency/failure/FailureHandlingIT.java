@@ -337,7 +337,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         container("records").pause();
         try (ConsumerPauses pauses = new ConsumerPauses()) {
             await().until(() -> consumer("records").isContainerPaused());
-            pauses.pause(container("records"), partition("records"), Duration.ofMillis(1));
+            pauses.pause(container("records"), partition("records"), true, Duration.ofMillis(1));
             await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
             assertThat(consumer("records").isPauseRequested()).isTrue();
         } finally {
@@ -349,7 +349,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     void aPauseWhileTheApplicationShutsDownIsNoError() {
         ConsumerPauses pauses = new ConsumerPauses();
         pauses.close();
-        pauses.pause(container("beside"), partition("beside"), Duration.ofMillis(1));
+        pauses.pause(container("beside"), partition("beside"), true, Duration.ofMillis(1));
     }
 
     @ParameterizedTest
