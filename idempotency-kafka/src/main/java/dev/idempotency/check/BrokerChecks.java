@@ -100,10 +100,8 @@ final class BrokerChecks {
 
     private void checkRetention(Admin admin, ProtectedListener listener, Set<String> existing, Findings findings)
             throws InterruptedException, ExecutionException, TimeoutException {
-        Pattern pattern = listener.container().getContainerProperties().getTopicPattern();
-        Collection<String> named = listener.consumer().topics();
         List<ConfigResource> topics = existing.stream()
-                .filter(topic -> (pattern != null) ? pattern.matcher(topic).matches() : named.contains(topic))
+                .filter(topic -> DeadLetterCheck.reads(listener.container(), topic))
                 .sorted()
                 .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
                 .toList();

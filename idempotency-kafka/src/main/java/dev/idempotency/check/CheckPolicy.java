@@ -23,7 +23,6 @@ public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
         return this.mode == Mode.OFF;
     }
 
-    /** How much a finding of the check matters, or {@code null} if it is not reported. */
     @Nullable
     Level levelOf(StartupCheck check) {
         if (check.isIndispensable()) {

@@ -76,7 +76,7 @@ record DeadLetterCheck(
         return main != null && main.equals(listener.container().getListenerId());
     }
 
-    private static boolean reads(AbstractMessageListenerContainer<?, ?> reader, String topic) {
+    static boolean reads(AbstractMessageListenerContainer<?, ?> reader, String topic) {
         Pattern pattern = reader.getContainerProperties().getTopicPattern();
         return (pattern != null)
                 ? pattern.matcher(topic).matches()

@@ -34,7 +34,6 @@ final class Findings {
 
     private record Found(StartupCheck check, String what, String remedy) {}
 
-    /** Takes what is found of a listener. */
     @FunctionalInterface
     interface Report {
 

@@ -19,7 +19,6 @@ public record ClaimResult(
         List<Stale> stale,
         Map<InboundMessage, Conflict> conflicts) {
 
-    /** An answer without stale messages and conflicts. */
     public ClaimResult(List<InboundMessage> accepted, List<Duplicate> duplicates) {
         this(accepted, duplicates, List.of(), Map.of());
     }

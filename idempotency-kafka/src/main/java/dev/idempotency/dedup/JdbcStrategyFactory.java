@@ -14,7 +14,6 @@ import org.springframework.jdbc.core.ConnectionCallback;
 public record JdbcStrategyFactory(
         IdempotencyDatabase database, Duration claimTimeout, JdbcPositionStore positions, JdbcVersionStore versions) {
 
-    /** Recognises the messages of a consumer by the offsets of their records. */
     public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
         return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
@@ -25,7 +24,6 @@ public record JdbcStrategyFactory(
                 jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
     }
 
-    /** Recognises messages by their ids, which are claimed with the commit. */
     public ClaimStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
         return new ClaimAtCommitStrategy(claimFirst, this.database, this.claimTimeout);
     }
@@ -35,7 +33,6 @@ public record JdbcStrategyFactory(
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }
 
-    /** Recognises the messages of a consumer by what a constraint refuses. */
     public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
         return new UniqueConstraintStrategy(
                 consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));

@@ -31,7 +31,6 @@ public final class MessageIdStrategy implements ClaimStrategy {
     /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
-    /** {@code store} is where the consumer's messages are claimed. */
     public MessageIdStrategy(ProcessedMessageStore store) {
         this.store = store;
     }
@@ -115,7 +114,6 @@ public final class MessageIdStrategy implements ClaimStrategy {
             @Nullable RecordCoordinates coordinates,
             @Nullable Long payloadDigest) {
 
-        /** A message of the same delivery. */
         static Original of(InboundMessage first) {
             return new Original(null, first.coordinates(), first.payloadDigest());
         }

@@ -113,7 +113,6 @@ final class VersionStrategy implements ClaimStrategy {
             return new Newest(stored.version(), stored.coordinates(), stored.processedAt(), stored.age());
         }
 
-        /** A message that has the same version. */
         Duplicate duplicate(VersionClaim claimed) {
             DuplicateKind kind = this.coordinates.equals(claimed.coordinates())
                     ? DuplicateKind.REDELIVERY
@@ -121,7 +120,6 @@ final class VersionStrategy implements ClaimStrategy {
             return new Duplicate(claimed.messageId(), claimed.coordinates(), kind, this.processedAt, this.age);
         }
 
-        /** A message that has an older one. */
         Stale stale(VersionClaim claimed) {
             return new Stale(
                     claimed.messageId(),

@@ -27,7 +27,6 @@ public interface InboxRecorder {
      */
     void conflicting(MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure);
 
-    /** Creates the recorders of listeners that have an inbox. */
     @FunctionalInterface
     interface Factory {
 

@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
@@ -35,7 +36,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  * The protected listeners of an application, defined once per container. Before any container starts, the log says in
  * one block which they are.
  */
-public final class ListenerDefinitionRegistry implements ConsumerRegistry, SmartLifecycle {
+public final class ListenerDefinitionRegistry extends EarlyLifecycle implements ConsumerRegistry {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
@@ -49,7 +50,6 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
     private volatile Consumer<List<ProtectedListener>> inspection = found -> {};
-    private volatile boolean running;
 
     public ListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults, TopicLookup topics) {
@@ -141,7 +141,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private ConsumerObserver observerOf(ConsumerDescription consumer) {
         ConsumerObserver observer = this.observers.computeIfAbsent(
                 consumer.name(), name -> CompositeConsumerObserver.of(this.defaults.observers(), consumer));
-        if (this.running) {
+        if (isRunning()) {
             log(List.of(consumer));
         }
         return observer;
@@ -167,25 +167,9 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                 : "recognised by " + consumer.keySource();
     }
 
-    /** Before any container, so that nothing of Kafka's stands between the consumers. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
-    }
-
     @Override
     public void start() {
-        this.running = true;
+        super.start();
         log(consumers());
-    }
-
-    @Override
-    public void stop() {
-        this.running = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return this.running;
     }
 }

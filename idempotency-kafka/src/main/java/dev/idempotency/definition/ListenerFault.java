@@ -6,7 +6,6 @@ import java.io.Serial;
 /** Why a listener cannot be defined as it is written. */
 public record ListenerFault(StartupCheck check, String what, String remedy) {
 
-    /** To be thrown where a fault is found. */
     static Found found(StartupCheck check, String what, String remedy) {
         return new Found(new ListenerFault(check, what, remedy));
     }

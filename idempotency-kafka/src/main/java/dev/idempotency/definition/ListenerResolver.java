@@ -30,7 +30,6 @@ import org.springframework.util.StringUtils;
 /** Resolves everything about one listener, and collects all faults. */
 final class ListenerResolver {
 
-    /** Collects the faults of what cannot be resolved. */
     private record Faults(List<ListenerFault> found) {
 
         /** Resolves something, or returns the substitute and keeps the fault. */

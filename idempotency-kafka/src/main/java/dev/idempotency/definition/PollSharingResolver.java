@@ -1,5 +1,8 @@
 package dev.idempotency.definition;
 
+import org.jspecify.annotations.Nullable;
+import java.util.Objects;
+import java.util.stream.Stream;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.store.ClaimedTransaction;
@@ -21,7 +24,6 @@ final class PollSharingResolver {
     /** Whether records share a transaction, whether a listener demands it, and why they cannot. */
     record Decision(boolean isGranted, boolean demanded, List<ListenerFault> obstacles) {
 
-        /** Returns the faults that keep the application from starting. */
         List<ListenerFault> faults() {
             return this.demanded ? this.obstacles : List.of();
         }
@@ -51,86 +53,79 @@ final class PollSharingResolver {
         if (!wanted || ListenerContainers.deliversBatches(first.container())) {
             return new Decision(false, false, List.of());
         }
-        List<ListenerFault> obstacles = new ArrayList<>();
-        refuseContainer(first.container(), demanded, obstacles);
-        refuseMethod(first, listeners.get(0), obstacles);
-        boolean possible = obstacles.isEmpty() && listeners.get(0).definition() != null;
-        return new Decision(possible, demanded, List.copyOf(obstacles));
+        List<ListenerFault> obstacles = Stream.concat(
+                        obstaclesOf(first.container(), demanded), obstaclesOf(first, listeners.get(0)))
+                .filter(Objects::nonNull)
+                .toList();
+        return new Decision(obstacles.isEmpty() && listeners.get(0).definition() != null, demanded, obstacles);
     }
 
-    private static void refuseContainer(
-            AbstractMessageListenerContainer<?, ?> container, boolean demanded, List<ListenerFault> obstacles) {
+    private static Stream<@Nullable ListenerFault> obstaclesOf(
+            AbstractMessageListenerContainer<?, ?> container, boolean demanded) {
         ContainerProperties properties = container.getContainerProperties();
-        refuseIf(
+        return Stream.of(
+        obstacle(
                 BY_THE_LISTENER.contains(properties.getAckMode()),
                 "By its acknowledgment mode %s the listener decides on each record, and the records of a poll are"
                                 .formatted(properties.getAckMode())
                         + " committed, or not, together.",
-                "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")",
-                obstacles);
-        refuseIf(
+                "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")"),
+        obstacle(
                 container.getRecordInterceptor() != null
                         || properties.isDeliveryAttemptHeader()
                         || properties.getAdviceChain().length > 0,
                 "Its container has a RecordInterceptor, a delivery attempt header or an advice chain, which are not for the"
                         + " records of a batch.",
-                "Remove these from the container factory",
-                obstacles);
+                "Remove these from the container factory"),
         // A demand is answered by the check of error handlers, which can be relaxed.
-        refuseIf(
+        obstacle(
                 !demanded && ListenerContainers.ignoresBatches(container.getCommonErrorHandler()),
                 "Its container's error handler does not implement handleBatch.",
-                "Use a DefaultErrorHandler",
-                obstacles);
+                "Use a DefaultErrorHandler"));
     }
 
-    private void refuseMethod(ListenerCandidate candidate, ProtectedListener known, List<ListenerFault> obstacles) {
+    private Stream<@Nullable ListenerFault> obstaclesOf(ListenerCandidate candidate, ProtectedListener known) {
         Class<?> result = candidate.method().getReturnType();
-        refuseIf(
+        ListenerDefinition definition = known.definition();
+        return Stream.of(
+        obstacle(
                 candidate.methodCount() > 1,
                 "Its class has several @KafkaHandler methods.",
-                "Let one @KafkaListener method take all records of the topic",
-                obstacles);
-        refuseIf(
+                "Let one @KafkaListener method take all records of the topic"),
+        obstacle(
                 result != void.class,
                 "It returns a %s, which would be sent as a reply before the transaction is committed."
                         .formatted(result.getSimpleName()),
-                "Return void",
-                obstacles);
-        refuseIf(
+                "Return void"),
+        obstacle(
                 ClaimedTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
                 "By its noRollbackFor a record that fails would commit those after it, which have not run.",
-                "Remove noRollbackFor",
-                obstacles);
-        refuseIf(
+                "Remove noRollbackFor"),
+        obstacle(
                 this.texts
                         .resolveIfPossible(candidate.annotation().claimAtCommit())
                         .equals("true"),
                 "It claims each message with a commit.",
-                "Remove claimAtCommit = \"true\"",
-                obstacles);
-        refuseIf(
+                "Remove claimAtCommit = \"true\""),
+        obstacle(
                 candidate.hasRetryTopics(this.beanFactory),
                 "It has retry topics, which Spring Kafka does not have for batches.",
-                "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration",
-                obstacles);
+                "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration"),
         // All records of a poll are claimed before the first is converted for its listener.
-        ListenerDefinition definition = known.definition();
-        refuseIf(
+        obstacle(
                 definition != null
                         && !definition
                                 .method()
                                 .payloadVariables()
                                 .containsAll(definition.messageFactory().variables()),
                 "Its key or version needs more than the record and its deserialized value.",
-                "Take it from #record, #headers or, where a deserializer creates it, #payload",
-                obstacles);
+                "Take it from #record, #headers or, where a deserializer creates it, #payload"));
     }
 
-    private static void refuseIf(boolean condition, String what, String remedy, List<ListenerFault> obstacles) {
-        if (condition) {
-            obstacles.add(new ListenerFault(
-                    StartupCheck.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\"."));
-        }
+    private static @Nullable ListenerFault obstacle(boolean condition, String what, String remedy) {
+        return condition
+                ? new ListenerFault(
+                        StartupCheck.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\".")
+                : null;
     }
 }

@@ -62,12 +62,10 @@ public record ProtectedListener(
                         null);
     }
 
-    /** Whether its container reads a retry topic. */
     public boolean isForRetries() {
         return this.container.getMainListenerId() != null;
     }
 
-    /** The parameter for the payload, or {@code null} if there is none. */
     public @Nullable ResolvableType payload() {
         return new ListenerMethod(this.method, false, null).payload();
     }
@@ -95,7 +93,6 @@ public record ProtectedListener(
                 : 1;
     }
 
-    /** The annotations of the method and of its class. */
     public Stream<KafkaListener> kafkaListeners() {
         return Stream.of(this.method, targetClass())
                 .flatMap(element ->

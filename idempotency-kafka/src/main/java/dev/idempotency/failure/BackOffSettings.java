@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import org.springframework.util.Assert;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import org.springframework.util.backoff.ExponentialBackOff;
@@ -15,21 +16,18 @@ public record BackOffSettings(Duration initialInterval, Duration maxInterval, in
     private static final Duration LONGEST = Duration.ofDays(365);
 
     public BackOffSettings {
-        if (initialInterval.compareTo(Duration.ofMillis(1)) < 0) {
-            throw new IllegalArgumentException(
-                    "The initial interval must be a millisecond or more, but is " + initialInterval);
-        }
-        if (maxInterval.compareTo(initialInterval) < 0) {
-            throw new IllegalArgumentException("The longest interval (%s) must not be shorter than the initial one (%s)"
-                    .formatted(maxInterval, initialInterval));
-        }
-        if (maxInterval.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(
-                    "The longest interval must be at most %d days, but is %s".formatted(LONGEST.toDays(), maxInterval));
-        }
-        if (maxAttempts < 1) {
-            throw new IllegalArgumentException("The number of attempts must be 1 or more, but is " + maxAttempts);
-        }
+        Assert.isTrue(
+                initialInterval.compareTo(Duration.ofMillis(1)) >= 0,
+                () -> "The initial interval must be a millisecond or more, but is " + initialInterval);
+        Assert.isTrue(
+                maxInterval.compareTo(initialInterval) >= 0,
+                () -> "The longest interval (%s) must not be shorter than the initial one (%s)"
+                        .formatted(maxInterval, initialInterval));
+        Assert.isTrue(
+                maxInterval.compareTo(LONGEST) <= 0,
+                () -> "The longest interval must be at most %d days, but is %s"
+                        .formatted(LONGEST.toDays(), maxInterval));
+        Assert.isTrue(maxAttempts >= 1, () -> "The number of attempts must be 1 or more, but is " + maxAttempts);
     }
 
     /** The pause after so many attempts have failed in a row. */

@@ -43,7 +43,6 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 : worst;
     }
 
-    /** Whether a statement of the library's own has failed. */
     static boolean isOfStore(Throwable failure) {
         return Causes.withSuppressed(failure).contains(StoreFailedException.class);
     }

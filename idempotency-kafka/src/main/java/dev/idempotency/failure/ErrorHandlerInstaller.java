@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -24,7 +25,7 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
  * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
  * around it. {@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
  */
-public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBean {
+public final class ErrorHandlerInstaller extends EarlyLifecycle implements DisposableBean {
 
     private static final Logger logger = LoggerFactory.getLogger(ErrorHandlerInstaller.class);
 
@@ -39,7 +40,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             new ConcurrentHashMap<>();
     private @Nullable RawRecordProducer producer;
     private @Nullable ProducerSerializers serializers;
-    private volatile boolean running;
 
     /** The suffix makes the name of a dead-letter topic of a topic's; {@code null} for no dead letters. */
     public ErrorHandlerInstaller(
@@ -57,7 +57,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         this.applicationName = applicationName;
     }
 
-    /** Installs error handling in a consumer's container, before it starts. */
     public void install(
             AbstractMessageListenerContainer<?, ?> container,
             String consumer,
@@ -106,7 +105,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof SuspendingErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    /** Whether a container has the provided error handler. */
     public static boolean isProvided(AbstractMessageListenerContainer<?, ?> container) {
         return handlerOf(container) instanceof RetryingErrorHandler;
     }
@@ -166,23 +164,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     @Override
     public void start() {
         this.suspensions.forEach(ErrorHandlerInstaller::wrapErrorHandler);
-        this.running = true;
-    }
-
-    @Override
-    public void stop() {
-        this.running = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return this.running;
-    }
-
-    /** Before any container starts, and after all have stopped. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
+        super.start();
     }
 
     @Override

@@ -72,7 +72,6 @@ public final class OutageRegistry implements ConsumerOutages {
         return NO_ANSWER.stream().anyMatch(causes::contains);
     }
 
-    /** The kind of a failure, whatever has failed. */
     public FailureKind classify(Throwable failure) {
         if (Outage.findOwnReason(failure) != null) {
             return FailureKind.OUTAGE;

@@ -26,7 +26,6 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
 
     private static final Logger logger = LoggerFactory.getLogger(RetryingErrorHandler.class);
 
-    /** Minimum time between two warnings of one consumer. */
     private static final Duration WARNING_INTERVAL = Duration.ofSeconds(10);
 
     private final ConsumerPauses pauses;

@@ -35,12 +35,10 @@ public record BrokerConnection(Map<String, Object> settings) {
         settings = Map.copyOf(settings);
     }
 
-    /** Returns the connection of the application's producers. */
     public static BrokerConnection of(ProducerFactory<?, ?> producers) {
         return ofClient(producers.getConfigurationProperties());
     }
 
-    /** Returns the connection of a container's consumers. */
     public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
         return ofClient(ListenerContainers.consumerSettings(container));
     }
@@ -86,7 +84,6 @@ public record BrokerConnection(Map<String, Object> settings) {
         return configuration;
     }
 
-    /** The servers that are named. */
     public Set<String> servers() {
         Object servers = this.settings.get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG);
         String names = (servers instanceof Collection<?> several)

@@ -42,7 +42,6 @@ public final class BrokerQueries implements AutoCloseable {
                 .topicId();
     }
 
-    /** The offset after the last record of a partition. */
     long endOffset(TopicPartition partition) {
         return get(this.admin
                         .listOffsets(Map.of(partition, OffsetSpec.latest()))

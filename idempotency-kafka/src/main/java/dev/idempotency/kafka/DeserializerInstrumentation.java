@@ -30,7 +30,6 @@ public final class DeserializerInstrumentation {
 
     private final ReceivedRecords received = new ReceivedRecords();
 
-    /** Returns the received records. */
     public ReceivedRecords records() {
         return this.received;
     }

@@ -85,20 +85,23 @@ public final class ReceivedRecords {
         if (found == null && wasNotDeserialized(record)) {
             found = new Received(copy(record.headers()));
         }
-        return (found == null)
-                ? null
-                : new ConsumerRecord<>(
-                        record.topic(),
-                        record.partition(),
-                        record.offset(),
-                        record.timestamp(),
-                        record.timestampType(),
-                        record.serializedKeySize(),
-                        record.serializedValueSize(),
-                        found.key,
-                        found.value,
-                        new RecordHeaders(found.headers),
-                        record.leaderEpoch());
+        return (found != null) ? copy(record, found.key, found.value, new RecordHeaders(found.headers)) : null;
+    }
+
+    static <T extends @Nullable Object> ConsumerRecord<T, T> copy(
+            ConsumerRecord<?, ?> record, T key, T value, Headers headers) {
+        return new ConsumerRecord<>(
+                record.topic(),
+                record.partition(),
+                record.offset(),
+                record.timestamp(),
+                record.timestampType(),
+                record.serializedKeySize(),
+                record.serializedValueSize(),
+                key,
+                value,
+                headers,
+                record.leaderEpoch());
     }
 
     int size() {

@@ -84,7 +84,6 @@ public final class SpringKafkaInternals {
                         .formatted((version != null) ? version : "of unknown version", why));
     }
 
-    /** Registers the members that are read for native images. */
     public static void registerHints(ReflectionHints hints, @Nullable ClassLoader classLoader) {
         FIELDS.forEach((type, names) ->
                 hints.registerTypeIfPresent(classLoader, type, hint -> names.forEach(hint::withField)));

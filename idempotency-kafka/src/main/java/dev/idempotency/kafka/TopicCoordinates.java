@@ -16,14 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record TopicCoordinates(Uuid topicId, String topic, int partition, long offset) {
 
-    /** The header of a record that tells them. */
     public static final String HEADER = "idempotency-coordinates";
 
     public static TopicCoordinates of(Uuid topicId, RecordCoordinates record) {
         return new TopicCoordinates(topicId, record.topic(), record.partition(), record.offset());
     }
 
-    /** The header of a record, or {@code null} if it has none. */
     public static @Nullable Header headerOf(ConsumerRecord<?, ?> record) {
         return record.headers().lastHeader(HEADER);
     }

@@ -49,7 +49,6 @@ public final class TopicIdTracker {
         });
     }
 
-    /** The coordinates of a record, or of the one that it is a copy of. */
     public TopicCoordinates of(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = KafkaCoordinates.original(record);
         TopicCoordinates told = TopicCoordinates.toldBy(record, original);
@@ -76,7 +75,6 @@ public final class TopicIdTracker {
         }
     }
 
-    /** The id of the topic that records of a partition are from, up to the last offset. */
     public Uuid topicIdOf(RecordCoordinates first, long last) {
         return find(first, last, OF_OFFSETS, this.positions);
     }

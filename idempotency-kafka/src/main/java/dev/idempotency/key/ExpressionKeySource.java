@@ -1,5 +1,9 @@
 package dev.idempotency.key;
 
+import dev.idempotency.store.MessageIdText;
+import org.apache.kafka.common.header.Header;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.kafka.TopicCoordinates;
@@ -40,6 +44,11 @@ public final class ExpressionKeySource implements KeySource {
 
     private static final String KEY = "key";
 
+    private static final String COORDINATES = "coordinates";
+
+    /** All but the payload are known before the record has been converted. */
+    private static final List<String> VARIABLES = List.of("record", "payload", "headers", COORDINATES);
+
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
     /** A tombstone, or an optional part that is absent: there is no key, rather than a wrong one. */
@@ -79,7 +88,7 @@ public final class ExpressionKeySource implements KeySource {
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
         this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
         this.shared.addPropertyAccessor(new MapAccessor());
-        Set<String> known = new LinkedHashSet<>(MessageVariables.NAMES);
+        Set<String> known = new LinkedHashSet<>(VARIABLES);
         known.addAll(argumentNames);
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
@@ -96,9 +105,9 @@ public final class ExpressionKeySource implements KeySource {
             throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
         }
         this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
-        this.coordinates = named.contains(MessageVariables.COORDINATES) ? coordinates : null;
+        this.coordinates = named.contains(COORDINATES) ? coordinates : null;
         this.variables = known.stream()
-                .filter(variable -> named.contains(variable) && !MessageVariables.OF_RECORD.contains(variable))
+                .filter(variable -> named.contains(variable) && (variable.equals("payload") || !VARIABLES.contains(variable)))
                 .collect(Collectors.toUnmodifiableSet());
     }
 
@@ -128,7 +137,7 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public @Nullable String keyOf(MessageView message) {
-        MessageVariables context = context(message);
+        Variables context = new Variables(message);
         if (this.parts.size() == 1) {
             return KeyText.of(evaluate(this.parts.get(0), context));
         }
@@ -152,18 +161,12 @@ public final class ExpressionKeySource implements KeySource {
         return key.toString();
     }
 
-    /** Returns the value of the expression for a message, or {@code null} if there is none. */
     @Nullable
     Object valueOf(MessageView message) {
-        return evaluate(this.parts.get(0), context(message));
+        return evaluate(this.parts.get(0), new Variables(message));
     }
 
-    private MessageVariables context(MessageView message) {
-        TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.apply(message.record()) : null;
-        return new MessageVariables(this.shared, message, coordinates, this.argumentNames);
-    }
-
-    private static @Nullable Object evaluate(SpelExpression part, MessageVariables context) {
+    private static @Nullable Object evaluate(SpelExpression part, Variables context) {
         try {
             return KeyText.contentOf(part.getValue(context));
         } catch (ExpressionException | IllegalStateException ex) {
@@ -178,5 +181,47 @@ public final class ExpressionKeySource implements KeySource {
     @Override
     public String toString() {
         return "expression '" + this.text + "'";
+    }
+
+    /** The variables for one message; everything else is shared, with the caches of reflective look-ups. */
+    private final class Variables extends StandardEvaluationContext {
+
+        private final MessageView message;
+        private final @Nullable TopicCoordinates coordinates;
+
+        Variables(MessageView message) {
+            this.message = message;
+            this.coordinates = (ExpressionKeySource.this.coordinates != null)
+                    ? ExpressionKeySource.this.coordinates.apply(message.record())
+                    : null;
+            ExpressionKeySource.this.shared.applyDelegatesTo(this);
+            setBeanResolver(ExpressionKeySource.this.shared.getBeanResolver());
+        }
+
+        @Override
+        public @Nullable Object lookupVariable(String name) {
+            return switch (name) {
+                case "record" -> this.message.record();
+                case "payload" -> this.message.payload();
+                case "headers" -> headers();
+                case COORDINATES -> this.coordinates;
+                default -> {
+                    int argument = ExpressionKeySource.this.argumentNames.indexOf(name);
+                    yield (argument >= 0)
+                            ? this.message.argument(argument)
+                            : ExpressionKeySource.this.shared.lookupVariable(name);
+                }
+            };
+        }
+
+        private Map<String, String> headers() {
+            Map<String, String> headers = new LinkedHashMap<>();
+            for (Header header : this.message.record().headers()) {
+                if (header.value() != null) {
+                    headers.put(header.key(), MessageIdText.decode(header.value()));
+                }
+            }
+            return headers;
+        }
     }
 }

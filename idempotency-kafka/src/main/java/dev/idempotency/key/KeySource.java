@@ -33,7 +33,6 @@ public interface KeySource {
         return new OfRecord(resolver.toString(), resolver::resolveKey);
     }
 
-    /** Looks at nothing but the record. */
     record OfRecord(String name, Function<ConsumerRecord<?, ?>, @Nullable String> keys) implements KeySource {
 
         @Override

@@ -22,7 +22,6 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
         return this.onMissing == OnMissingKey.SKIP;
     }
 
-    /** The variables that it needs of the converted message. */
     public Set<String> variables() {
         return this.source.variables();
     }

@@ -74,7 +74,6 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         return !open && !ownTime && VERSIONS.stream().noneMatch(version -> version.isAssignableFrom(boxed));
     }
 
-    /** The variables that it needs of the converted message. */
     public Set<String> variables() {
         return this.source.variables();
     }

@@ -130,7 +130,6 @@ final class Delivery {
         return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
-    /** Called when the transaction of its records is committed. */
     void settle() {
         if (!this.settled) {
             this.settled = true;
@@ -238,7 +237,6 @@ final class Delivery {
         return result;
     }
 
-    /** Called when the listener seeks by a {@code ConsumerSeekCallback}. */
     void seek(String method, Object[] arguments) {
         this.soughtBack |= this.seeks.isSeekBack(method, arguments);
     }
@@ -257,7 +255,6 @@ final class Delivery {
         return this.records;
     }
 
-    /** Whether its transaction is shared with other records. */
     boolean isShared() {
         return this.shared;
     }

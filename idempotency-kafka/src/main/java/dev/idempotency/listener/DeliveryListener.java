@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.database.Causes;
-import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchFailure;
 import dev.idempotency.failure.ConsumerThreadState;
@@ -17,8 +16,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
 
 /** Wraps a listener to bind what it is given to the thread. */
-abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListenerAdapter<T>
-        implements IdempotencyInfrastructure {
+abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListenerAdapter<T> {
 
     final ProtectedMethods methods;
 

@@ -109,7 +109,6 @@ public record ListenerContainerConfigurer(
         return new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering));
     }
 
-    /** Binds a record to the thread while its listener runs. */
     private static final class RecordDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
             implements AcknowledgingConsumerAwareMessageListener<K, V> {
 

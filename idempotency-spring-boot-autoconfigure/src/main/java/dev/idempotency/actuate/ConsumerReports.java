@@ -124,12 +124,8 @@ public record ConsumerReports(
     }
 
     /**
-     * A consumer, and what became of its messages in this instance. Without meters there are no counts.
-     *
-     * @param retention absent if its messages are never forgotten
-     * @param oldestAge how long ago the oldest message that is remembered was processed
-     * @param positions up to where it has processed its partitions, with {@link DeduplicationStrategy#OFFSET}
-     * @param outages what it waits for now
+     * A consumer, and what became of its messages in this instance. Without meters there are no counts, without a
+     * retention its messages are never forgotten. Positions are those of {@link DeduplicationStrategy#OFFSET}.
      */
     record ConsumerReport(
             String consumer,

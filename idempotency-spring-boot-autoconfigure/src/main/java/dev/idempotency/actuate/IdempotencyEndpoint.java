@@ -21,12 +21,9 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be forgotten
- * once {@code management.endpoint.idempotency.access} is {@code unrestricted}.
- *
- * <p>Names and ids are parameters: they may contain characters that web servers refuse or change in paths.
- *
- * <p>Positions and versions are {@code null} if the store is the application's.
+ * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be
+ * forgotten once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
+ * web servers refuse or change some characters in paths.
  */
 @RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)

@@ -25,12 +25,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.dao.DataIntegrityViolationException;
 
 /**
- * Actuator endpoint: the messages of the inbox.
- *
- * <p>Keys, headers, payloads and errors are shown as {@code management.endpoint.idempotencyinbox.show-values} says: by
- * default never.
- *
- * <p>Messages can be replayed once {@code management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
+ * Actuator endpoint: the inbox. Contents and errors of its messages are shown as {@code
+ * management.endpoint.idempotencyinbox.show-values} says, by default never. They can be replayed once {@code
+ * management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
  */
 @RegisterReflectionForBinding({
     IdempotencyInboxEndpoint.PageReport.class,
@@ -173,12 +170,8 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
     }
 
     /**
-     * The result of a replay.
-     *
-     * @param sent how many messages were sent to their topics again
-     * @param unsendable how many could not be, each for the reason in its last error
-     * @param withoutPayload how many could not be, as their payload was not kept
-     * @param refused why a single message was not, or why those after the ones that were sent were not
+     * The result of a replay: how many were sent, could not be for the reason in their last error, or had no payload;
+     * and why one was refused, or all after those that were sent.
      */
     record ReplayReport(
             long sent,

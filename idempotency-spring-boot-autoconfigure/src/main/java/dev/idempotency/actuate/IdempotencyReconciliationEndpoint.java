@@ -22,10 +22,8 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.Assert;
 
 /**
- * Actuator endpoint: reconciliations.
- *
- * <p>They can be started and cancelled once {@code management.endpoint.idempotencyreconciliation.access} is
- * {@code unrestricted}. Ids and places of messages are shown, and nothing else of them.
+ * Actuator endpoint: reconciliations, with ids and places of messages. They can be started and cancelled once {@code
+ * management.endpoint.idempotencyreconciliation.access} is {@code unrestricted}.
  */
 @RegisterReflectionForBinding({
     ReconciliationReport.class,
