@@ -46,10 +46,10 @@ class ArchitectureTests {
             result            350 database store
             retention         550 database observe store
             store            1650 database
-            check            1700 database definition failure kafka key observe result store
+            check            1750 database definition failure kafka key observe result store
             dedup             900 database kafka observe store
             definition       2250 database dedup failure kafka key observe result store
-            failure          2050 database kafka observe
+            failure          2100 database kafka observe
             kafka            1700
             key              1000 database kafka store
             listener         2250 database dedup definition failure kafka key observe store

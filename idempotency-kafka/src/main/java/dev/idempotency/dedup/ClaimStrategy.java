@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the messages of one listener are recognised: says, in the listener's transaction, which of them may enter. There is
+ * Decides, in the listener's transaction, which messages the listener is called with. There is
  * one class for each {@link dev.idempotency.DeduplicationStrategy}.
  */
 public interface ClaimStrategy {

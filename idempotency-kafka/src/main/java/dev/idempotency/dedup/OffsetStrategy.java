@@ -1,10 +1,11 @@
 package dev.idempotency.dedup;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
@@ -143,7 +144,7 @@ final class OffsetStrategy implements ClaimStrategy {
         PartitionPosition position = this.positions.lock(claim);
         if (position == null) {
             throw new StoreFailedException(
-                    "The position of consumer '%s' for %s has been forgotten in this moment. The message comes again."
+                    "The position of consumer '%s' for %s was deleted concurrently. The message is redelivered."
                             .formatted(this.consumer, claim),
                     null);
         }
@@ -162,7 +163,8 @@ final class OffsetStrategy implements ClaimStrategy {
     private void requireCurrentTopic(PositionClaim claim, TopicPartition partition) {
         String current = this.topics.askAgain(partition).toString();
         if (!current.equals(claim.topicId())) {
-            throw new TopicUnknownException(
+            throw new ConsumerWaitingException(
+                    Awaited.BROKER,
                     ("The topic '%s' was deleted and created again while consumer '%s' had records of it, such as %s. They"
                                     + " are read again from the topic that is there now.")
                             .formatted(claim.topic(), this.consumer, claim),

@@ -23,8 +23,7 @@ public record InboundMessageFactory(
         ConflictHandling conflicts) {
 
     /**
-     * Identifies a message, or throws an {@link dev.idempotency.UnusableKeyException}; {@code null} if it is to be
-     * skipped.
+     * Identifies a message, or throws an {@link dev.idempotency.InvalidMessageKeyException}; {@code null} to skip it.
      */
     public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();

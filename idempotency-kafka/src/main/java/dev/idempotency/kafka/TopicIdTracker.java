@@ -1,7 +1,8 @@
 package dev.idempotency.kafka;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 /**
  * Knows which topics the records of one container are from. The broker is asked at the first records of a partition
  * after its assignment, and when its offsets go back: a topic that was deleted and created again starts anew. All
- * methods throw a {@link TopicUnknownException} while the broker cannot be asked.
+ * methods throw a {@link ConsumerWaitingException} while the broker cannot be asked.
  */
 public final class TopicIdTracker {
 
@@ -67,7 +68,7 @@ public final class TopicIdTracker {
     private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
         try {
             return find(original, original.offset(), OF_KEY, this.positionsOfOriginals);
-        } catch (TopicUnknownException ex) {
+        } catch (ConsumerWaitingException ex) {
             if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
                 return find(copy, copy.offset(), OF_KEY, this.positions);
             }
@@ -123,12 +124,12 @@ public final class TopicIdTracker {
             return question.apply(connection);
         } catch (RuntimeException ex) {
             Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
-            throw new TopicUnknownException(
-                    ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
-                                    + " brokers %s did not describe it: %s. The message waits, as it could be lost or"
-                                    + " processed twice otherwise. See that the brokers can be reached with the"
-                                    + " settings of the listener's consumer, that there is such a topic, and that the"
-                                    + " application may describe it.")
+            throw new ConsumerWaitingException(
+                    Awaited.BROKER,
+                    ("The message %s is recognised by its %s, for which the id of topic '%s' is needed, but the"
+                                    + " brokers %s did not describe it: %s. The message waits. See that the brokers can be"
+                                    + " reached with the settings of the listener's consumer, that the topic exists,"
+                                    + " and that the application may describe it.")
                             .formatted(record, use, record.topic(), connection.servers(), cause),
                     cause);
         }

@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.UnusableKeyException;
+import dev.idempotency.NonRetryableMessageException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedMethods;
@@ -71,7 +71,7 @@ public record ListenerContainerConfigurer(
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
-            classifier.addNotRetryableExceptions(UnusableKeyException.class);
+            classifier.addNotRetryableExceptions(NonRetryableMessageException.class);
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
@@ -78,7 +78,7 @@ public record IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
         EndpointInput.audit(security, consumer, "reconciliation since " + request.since() + replay);
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
-        } catch (ReconciliationException ex) {
+        } catch (OperatorActionException ex) {
             return EndpointInput.refused(ex, 409);
         }
     }
