@@ -3,7 +3,7 @@ package dev.idempotency.dedup;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimTransaction;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 public record JdbcStrategyFactory(
         IdempotencyDatabase database, Duration claimTimeout, JdbcPositionStore positions, JdbcVersionStore versions) {
 
-    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, IdempotencyEventListener observer) {
         return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
 

@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.dedup.ClaimStrategy;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,4 +16,4 @@ public record ListenerDefinition(
         ClaimStrategy strategy,
         ConflictHandling conflicts,
         @Nullable InboxRecorder inbox,
-        ConsumerObserver observer) {}
+        IdempotencyEventListener observer) {}

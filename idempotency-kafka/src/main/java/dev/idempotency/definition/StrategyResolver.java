@@ -10,7 +10,7 @@ import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -258,7 +258,7 @@ final class StrategyResolver {
             DeduplicationStrategy strategy,
             String consumer,
             TopicIdTracker topics,
-            ConsumerObserver observer,
+            IdempotencyEventListener observer,
             @Nullable UniqueConstraint constraint,
             boolean atCommit) {
         return switch (strategy) {

@@ -9,7 +9,7 @@ import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.kafka.TopicCoordinates;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -72,7 +72,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     private final String suffix;
     private final ProducerSerializers serializers;
     private final ReceivedRecords received;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
 
     DeadLetterPublisher(
             String consumer,
@@ -80,7 +80,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             RawRecordProducer producer,
             ProducerSerializers serializers,
             ReceivedRecords received,
-            ConsumerObserver observer) {
+            IdempotencyEventListener observer) {
         super(
                 producer.template(),
                 (record, exception) -> destination(producer, record.topic() + suffix, record.partition()));

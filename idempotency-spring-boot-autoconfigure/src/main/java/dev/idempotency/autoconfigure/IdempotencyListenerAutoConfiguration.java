@@ -16,7 +16,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
@@ -89,7 +89,7 @@ public final class IdempotencyListenerAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<JdbcStrategyFactory> strategies,
             MessageKeyResolver keyResolver,
-            ObjectProvider<IdempotencyObserver> observers,
+            ObjectProvider<IdempotencyEventListener> observers,
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,

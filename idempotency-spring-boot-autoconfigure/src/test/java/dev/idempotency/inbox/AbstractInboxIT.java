@@ -19,7 +19,8 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.ReceivedRecords;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
@@ -70,7 +71,7 @@ abstract class AbstractInboxIT {
     private InboxTable table;
     private JdbcInboxRecorder recorder;
     private Inbox inbox;
-    private ObserverNotifier<InboxObserver> observers;
+    private IdempotencyEventListener observers;
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
     private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
     private InboxPurge purge;
@@ -100,7 +101,7 @@ abstract class AbstractInboxIT {
         this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
         this.table = new InboxTable(database, this.jdbc);
         this.reader = new InboxReader(database);
-        InboxObserver observer = new InboxObserver() {
+        IdempotencyEventListener observer = new IdempotencyEventListener() {
 
             @Override
             public void replayed(MessageId id) {}
@@ -110,7 +111,7 @@ abstract class AbstractInboxIT {
                 AbstractInboxIT.this.unrecorded.add(reason);
             }
         };
-        this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
+        this.observers = IdempotencyEventNotifier.of(List.of(observer));
         this.recorder = new JdbcInboxRecorder(
                 this.store,
                 message -> StoredMessage.of(

@@ -17,7 +17,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -144,7 +144,7 @@ class ContestedMessagesIT {
                 new JdbcPositionStore(this.database, PATIENCE),
                 new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
-            case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
+            case "offset" -> strategies.byOffset(this.consumer, topics(), new IdempotencyEventListener() {});
             case "version" -> strategies.byVersion();
             default -> new MessageIdStrategy(new JdbcProcessedMessageStore(this.database, PATIENCE));
         };
