@@ -59,8 +59,8 @@ class ArchitectureTests {
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
             actuate          1250 database inbox metrics observe reconciliation redrive retention store
-            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
-            metrics           750 observe store
+            autoconfigure    1550 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
+            metrics           700 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(
