@@ -52,15 +52,15 @@ class ArchitectureTests {
             failure          2000 database kafka observe
             kafka            1650
             key               950 database kafka store
-            listener         2200 database dedup definition failure kafka key observe store
+            listener         2250 database dedup definition failure kafka key observe store
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
             actuate          1250 database inbox metrics observe reconciliation redrive retention store
-            autoconfigure    1550 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
-            metrics           700 observe store
+            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
+            metrics           750 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(

@@ -76,6 +76,7 @@ class MeterEventListenerTests {
 
     @Test
     void allMetersAreThereBeforeTheFirstMessageAndNoneIsAddedByMessages() {
+        new OperatorMeterEventListener(this.registry).forConsumer(BILLING);
         List<Meter> meters = this.registry.getMeters();
         assertThat(meters)
                 .extracting(meter -> meter.getId().getName())
