@@ -1,10 +1,10 @@
 package dev.idempotency.check;
 
-import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.EarlyLifecycle;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ProducerFactory;

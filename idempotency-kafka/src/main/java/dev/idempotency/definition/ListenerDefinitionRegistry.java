@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.StartupCheck;
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;

@@ -30,7 +30,11 @@ import org.springframework.util.ClassUtils;
 
 /** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
 public record ListenerMethod(
-        Method method, boolean targetSeen, @Nullable ReplyStore replies, List<String> parameterNames, int payloadIndex) {
+        Method method,
+        boolean targetSeen,
+        @Nullable ReplyStore replies,
+        List<String> parameterNames,
+        int payloadIndex) {
 
     public static final int NONE = -1;
 
@@ -125,7 +129,8 @@ public record ListenerMethod(
                 && this.payloadIndex < this.parameterNames.size()
                 && Stream.of(type, type.asCollection().getGeneric())
                         .noneMatch(each -> Message.class.isAssignableFrom(each.toClass()));
-        return new HashSet<>(named ? List.of("payload", this.parameterNames.get(this.payloadIndex)) : List.of("payload"));
+        return new HashSet<>(
+                named ? List.of("payload", this.parameterNames.get(this.payloadIndex)) : List.of("payload"));
     }
 
     /** The parameter for the payload, or {@code null} if there is none. */

@@ -1,8 +1,8 @@
 package dev.idempotency.failure;
 
-import org.springframework.util.Assert;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
+import org.springframework.util.Assert;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
@@ -24,8 +24,7 @@ public record BackOffSettings(Duration initialInterval, Duration maxInterval, in
                 () -> "The longest interval (%s) must not be shorter than the initial one (%s)"
                         .formatted(maxInterval, initialInterval));
         Assert.isTrue(
-                maxInterval.compareTo(LONGEST) <= 0,
-                () -> "The longest interval must be at most %d days, but is %s"
+                maxInterval.compareTo(LONGEST) <= 0, () -> "The longest interval must be at most %d days, but is %s"
                         .formatted(LONGEST.toDays(), maxInterval));
         Assert.isTrue(maxAttempts >= 1, () -> "The number of attempts must be 1 or more, but is " + maxAttempts);
     }

@@ -1,9 +1,9 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;

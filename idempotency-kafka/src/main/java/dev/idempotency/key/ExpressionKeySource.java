@@ -1,20 +1,20 @@
 package dev.idempotency.key;
 
-import dev.idempotency.store.MessageIdText;
-import org.apache.kafka.common.header.Header;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.kafka.TopicCoordinates;
+import dev.idempotency.store.MessageIdText;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -107,7 +107,8 @@ public final class ExpressionKeySource implements KeySource {
         this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
         this.coordinates = named.contains(COORDINATES) ? coordinates : null;
         this.variables = known.stream()
-                .filter(variable -> named.contains(variable) && (variable.equals("payload") || !VARIABLES.contains(variable)))
+                .filter(variable ->
+                        named.contains(variable) && (variable.equals("payload") || !VARIABLES.contains(variable)))
                 .collect(Collectors.toUnmodifiableSet());
     }
 

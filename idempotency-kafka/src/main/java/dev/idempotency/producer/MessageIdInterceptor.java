@@ -1,7 +1,7 @@
 package dev.idempotency.producer;
 
-import java.util.List;
 import dev.idempotency.kafka.ProducerSerializers;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
