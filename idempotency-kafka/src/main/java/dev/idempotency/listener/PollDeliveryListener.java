@@ -111,7 +111,8 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
         @Nullable
         Object call(List<InboundMessage> accepted) throws Throwable {
             for (InboundMessage message : accepted) {
-                IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(Collections.singletonList(message.id()));
+                IdempotencyContextHolder.Scope context =
+                        IdempotencyContextHolder.open(Collections.singletonList(message.id()));
                 try {
                     ConsumerRecord<K, V> record = this.polled.get(message.position());
                     this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));

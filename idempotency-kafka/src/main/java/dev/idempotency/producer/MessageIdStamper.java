@@ -74,7 +74,8 @@ final class MessageIdStamper {
         if (before != null) {
             return before;
         }
-        String derived = IdempotencyContextHolder.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
+        String derived =
+                IdempotencyContextHolder.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
         return (derived != null || copy)
                 ? derived
                 : mintAt(System.currentTimeMillis()).toString();
