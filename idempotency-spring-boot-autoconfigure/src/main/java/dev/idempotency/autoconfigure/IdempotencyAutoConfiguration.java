@@ -15,6 +15,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
@@ -104,6 +105,7 @@ public final class IdempotencyAutoConfiguration {
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorderFactory> inboxes,
             ObjectProvider<KeptResults> results,
+            ObjectProvider<BusinessKeyLocks> locks,
             TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
@@ -118,6 +120,7 @@ public final class IdempotencyAutoConfiguration {
                 outages,
                 inboxes.getIfAvailable(),
                 results.getIfAvailable(),
+                locks.getIfAvailable(),
                 properties.transactionPerPoll(),
                 properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
@@ -170,8 +173,10 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             ObjectProvider<KeptResults> results,
+            ObjectProvider<BusinessKeyLocks> locks,
             ListableBeanFactory beanFactory) {
-        return new TransactionalOperations(store, consumers, results.getIfAvailable(), beanFactory);
+        return new TransactionalOperations(
+                store, consumers, results.getIfAvailable(), locks.getIfAvailable(), beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

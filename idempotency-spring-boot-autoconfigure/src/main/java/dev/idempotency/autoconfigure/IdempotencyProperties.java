@@ -28,6 +28,7 @@ import org.springframework.util.unit.DataSize;
  *     otherwise
  * @param key how messages are identified
  * @param claim how messages are claimed
+ * @param lock how business keys are locked
  * @param schema where the tables are and who makes them
  * @param observe statistics of the store
  * @param producer ids for messages that are sent
@@ -50,6 +51,7 @@ public record IdempotencyProperties(
         @DefaultValue("warn") OnConflict conflicts,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
+        @DefaultValue Lock lock,
         @DefaultValue Schema schema,
         @DefaultValue Observe observe,
         @DefaultValue Producer producer,
@@ -131,6 +133,18 @@ public record IdempotencyProperties(
         public Claim {
             // Beyond a day a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
             requireBetween("claim.timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
+        }
+    }
+
+    /**
+     * How business keys are locked.
+     *
+     * @param timeout how long a listener, or code, waits for another transaction that holds the same lock
+     */
+    public record Lock(@DefaultValue("10s") Duration timeout) {
+
+        public Lock {
+            requireBetween("lock.timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
         }
     }
 

@@ -10,6 +10,7 @@ import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.operation.DeclaredConsumers;
@@ -134,6 +135,11 @@ final class JdbcStoreConfiguration {
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
+    }
+
+    @Bean
+    BusinessKeyLocks idempotencyBusinessKeyLocks(JdbcProcessedMessageStore store, IdempotencyProperties properties) {
+        return new BusinessKeyLocks(store.database(), properties.lock().timeout());
     }
 
     /** Unless the interval is {@code -}. */

@@ -42,6 +42,21 @@ public interface Dialect {
     }
 
     /**
+     * The statement that locks business keys.
+     *
+     * @param table the table with a row for each of {@link LockStatement#STRIPES}
+     * @return by default, one that locks these rows
+     */
+    default LockStatement locksIn(String table) {
+        return new RowLocks(table);
+    }
+
+    /** Whether business keys are locked by the rows of a table. */
+    default boolean hasLockTable() {
+        return true;
+    }
+
+    /**
      * Whether rows may be read before they are claimed, which is faster where duplicates are expected. Not where the first
      * read of a transaction decides what it sees from then on.
      */

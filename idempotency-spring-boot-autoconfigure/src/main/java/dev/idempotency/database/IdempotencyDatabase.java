@@ -23,6 +23,7 @@ public final class IdempotencyDatabase {
     static final String RESULT = "idempotency_result";
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
+    static final String LOCK = "idempotency_lock";
 
     /** Query timeout for lookups, including lock waits. */
     private static final int LOOK_UP_SECONDS = 5;
@@ -90,6 +91,10 @@ public final class IdempotencyDatabase {
 
     public String versionTable() {
         return table(VERSION);
+    }
+
+    public String lockTable() {
+        return table(LOCK);
     }
 
     /** A table as it is named in SQL. */

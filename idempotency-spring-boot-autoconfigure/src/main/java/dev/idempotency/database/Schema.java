@@ -51,6 +51,7 @@ public final class Schema implements InitializingBean {
                 "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
                         + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
                         + " last_error, received_at, processed_at, updated_at");
+        TABLES.put(IdempotencyDatabase.LOCK, "stripe");
         TABLES.put(IdempotencyDatabase.INBOX + "_readable", "1");
     }
 
@@ -83,7 +84,7 @@ public final class Schema implements InitializingBean {
         }
         if (!missing.isEmpty()) {
             throw new IdempotencyConfigurationException(
-                    "Tables of idempotency-spring-boot are missing%s, or lack columns: %s. idempotency.schema.mode is '%s'."
+                    "Tables of idempotency-spring-boot are missing%s, or lack columns or rows: %s. idempotency.schema.mode is '%s'."
                             .formatted(
                                     inSchema(),
                                     String.join(", ", missing),
@@ -152,7 +153,7 @@ public final class Schema implements InitializingBean {
     private void refuseWhatIsDenied() {
         try {
             this.probe.tryAll(
-                    TABLES.keySet().stream().filter(table -> !isView(table)).flatMap(this::writes));
+                    tables().filter(table -> !isView(table)).flatMap(this::writes));
         } catch (DataAccessException ex) {
             String denial = WriteProbe.denial(ex);
             if (denial != null || ex instanceof BadSqlGrammarException) {
@@ -169,10 +170,20 @@ public final class Schema implements InitializingBean {
 
     /** Statements that need every privilege on a table, and change nothing. */
     private Stream<String> writes(String table) {
+        if (table.equals(IdempotencyDatabase.LOCK)) {
+            return Stream.of("update %s set stripe = stripe where 1 = 0".formatted(this.database.table(table)));
+        }
         return Stream.of(
                         "insert into %1$s select * from %1$s where 1 = 0",
                         "update %s set processed_at = processed_at where 1 = 0", "delete from %s where 1 = 0")
                 .map(sql -> sql.formatted(this.database.table(table)));
+    }
+
+    /** Those that the database needs. */
+    private Stream<String> tables() {
+        return TABLES.keySet().stream()
+                .filter(table -> !table.equals(IdempotencyDatabase.LOCK)
+                        || this.database.dialect().hasLockTable());
     }
 
     private static boolean isView(String table) {
@@ -187,15 +198,17 @@ public final class Schema implements InitializingBean {
     /** The tables that are missing or lack columns. A table that the user may not read counts as present. */
     public List<String> missing() {
         JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
-        return TABLES.keySet().stream().filter(table -> !isThere(table, jdbc)).toList();
+        return tables().filter(table -> !isThere(table, jdbc)).toList();
     }
 
     /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
     private boolean isThere(String table, JdbcTemplate jdbc) {
-        String query = "select %s from %s where 1 = 0".formatted(TABLES.get(table), this.database.table(table));
+        boolean lock = table.equals(IdempotencyDatabase.LOCK);
+        String query = "select %s from %s where %s"
+                .formatted(TABLES.get(table), this.database.table(table), lock ? "stripe >= 0" : "1 = 0");
         try {
-            this.database.inTransaction(() -> jdbc.queryForList(query));
-            return true;
+            int rows = this.database.inTransaction(() -> jdbc.queryForList(query)).size();
+            return !lock || rows >= LockStatement.STRIPES;
         } catch (DataAccessException ex) {
             if (WriteProbe.denial(ex) != null) {
                 return true;
@@ -208,13 +221,16 @@ public final class Schema implements InitializingBean {
     }
 
     private String grants(String user) {
-        return TABLES.keySet().stream()
-                .map(table -> "grant %s on %s to %s;"
-                        .formatted(
-                                isView(table) ? "select" : "select, insert, update, delete",
-                                this.database.table(table),
-                                user))
+        return tables()
+                .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), user))
                 .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    private static String privileges(String table) {
+        if (isView(table)) {
+            return "select";
+        }
+        return table.equals(IdempotencyDatabase.LOCK) ? "select, update" : "select, insert, update, delete";
     }
 
     private String inSchema() {

@@ -58,8 +58,8 @@ public final class KeyFailures {
             if (mayBeSoForAll(unusable, record) && !isKeyedBefore()) {
                 return new NoKeysYetException(
                         ("%s Consumer '%s' has not processed any message yet, and all of them may be like that: it waits"
-                                        + " rather than dead-letter them. Correct the key or version of its"
-                                        + " @IdempotentListener, or let the producer set the id.")
+                                        + " rather than dead-letter them. Correct the key, version or lock of"
+                                        + " its @IdempotentListener, or let the producer set the id.")
                                 .formatted(unusable.getMessage(), this.consumer.name()),
                         unusable);
             }

@@ -6,6 +6,7 @@ import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.JdbcStrategyFactory;
@@ -15,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes or results.
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or locks.
  *
  * @param keyResolver who finds the key where there is no expression
  * @param outages receives commits, as an outage ends with one
@@ -34,6 +35,7 @@ public record ListenerDefaults(
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
         @Nullable KeptResults results,
+        @Nullable BusinessKeyLocks locks,
         boolean transactionPerPoll,
         boolean claimAtCommit) {
 

@@ -132,8 +132,8 @@ final class PollSharingResolver {
                         && !definition
                                 .method()
                                 .payloadVariables()
-                                .containsAll(definition.candidates().variables()),
-                "Its key or version needs more than the record and its deserialized value.",
+                                .containsAll(definition.variables()),
+                "Its key, version or lock needs more than the record and its deserialized value.",
                 "Take it from #record, #headers or, where a deserializer creates it, #payload",
                 obstacles);
     }

@@ -24,6 +24,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * @param transactionManager opens its transactions; {@code null} if there is none, which is a fault
  * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
  * @param versionExpression the expression for their versions, or {@code null} if they have none
+ * @param lockExpression the expression for the keys that they lock, or {@code null} if they lock none
  * @param constraint the constraint that its messages are recognised by, or {@code null} if they are not
  * @param faults why it cannot be protected: empty, or the application does not start
  * @param definition for those who call it; {@code null} if its faults do not allow that
@@ -38,6 +39,7 @@ public record ProtectedListener(
         TransactionAttribute transactionAttribute,
         @Nullable String keyExpression,
         @Nullable String versionExpression,
+        @Nullable String lockExpression,
         @Nullable UniqueConstraint constraint,
         List<ListenerFault> faults,
         @Nullable ListenerDefinition definition) {
@@ -60,6 +62,7 @@ public record ProtectedListener(
                         this.transactionAttribute,
                         this.keyExpression,
                         this.versionExpression,
+                        this.lockExpression,
                         this.constraint,
                         Stream.concat(this.faults.stream(), more.stream()).toList(),
                         null);

@@ -211,12 +211,15 @@ final class StrategyResolver {
         return true;
     }
 
-    private static @Nullable String contradictionToClaimAtCommit(ListenerCandidate candidate, boolean shared) {
+    private @Nullable String contradictionToClaimAtCommit(ListenerCandidate candidate, boolean shared) {
         if (shared || ContainerFacts.deliversBatches(candidate.container())) {
             return (shared ? "transactionPerPoll" : "a batch listener") + ", which claims all messages at once";
         }
         if (candidate.annotation().keepReply()) {
             return "keepReply, as the claim is not held while the listener runs";
+        }
+        if (isStated(candidate.annotation().lock())) {
+            return "lock, as duplicates would wait for it";
         }
         Strategy strategy = candidate.annotation().strategy();
         return (strategy != Strategy.MESSAGE_ID) ? "strategy = Strategy." + strategy : null;

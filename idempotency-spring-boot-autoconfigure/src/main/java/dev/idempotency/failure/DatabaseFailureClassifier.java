@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import java.sql.SQLException;
 import java.util.Comparator;
@@ -87,7 +88,9 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 && !hasSqlState(throwable)) {
             return FailureKind.OUTAGE;
         }
-        if (throwable instanceof ClaimTimeoutException || throwable instanceof PessimisticLockingFailureException) {
+        if (throwable instanceof ClaimTimeoutException
+                || throwable instanceof LockTimeoutException
+                || throwable instanceof PessimisticLockingFailureException) {
             return FailureKind.CONTENTION;
         }
         return FailureKind.MESSAGE;

@@ -8,6 +8,7 @@ import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.lock.LockAttempt;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.Admission;
@@ -17,8 +18,11 @@ import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.io.Serial;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -36,8 +40,11 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     final Delivery delivery;
     final ListenerDefinition definition;
     private AdmissionStrategy strategy;
-    private final ClaimedTransaction transaction;
+    private ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
+    private final Map<Candidate, String> lockKeys = new IdentityHashMap<>();
+    private @Nullable LockAttempt lock;
+    private Set<String> awaitedKeys = Set.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable Admission admission;
     private IdempotencyContext.@Nullable Scope context;
@@ -124,12 +131,24 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
-        return this.definition.candidates().create(position, view(position));
+        MessageView message = view(position);
+        Candidate candidate = this.definition.candidates().create(position, message);
+        if (candidate != null && this.definition.lock() != null) {
+            this.lockKeys.put(candidate, this.definition.lock().keys().resolve(message));
+        }
+        return candidate;
     }
 
     private @Nullable Object execute() throws Throwable {
         long start = System.nanoTime();
         try {
+            Object result = this.transaction.execute(this::claimAndCall);
+            if (this.lock == null || this.awaitedKeys.isEmpty()) {
+                return result;
+            }
+            // It was rolled back, and waits for others of this instance without a connection.
+            this.lock.await(this.awaitedKeys);
+            this.transaction = this.definition.transactions().get();
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
             Admission refusal = findRefusal(ex);
@@ -143,6 +162,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         } finally {
             if (this.context != null) {
                 this.context.close();
+            }
+            if (this.lock != null) {
+                this.lock.close();
+                this.definition.observer().lockWaited(this.lock.waited().toNanos());
             }
             if (this.transaction.isCommitted() && this.returned) {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
@@ -165,6 +188,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
+        if (!lock(answer.admitted())) {
+            this.transaction.requestRollback();
+            return null;
+        }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
         if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
@@ -172,6 +199,27 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContext.open(answer.ids());
         return callAndStore(answer.admitted());
+    }
+
+    /**
+     * Locks the business keys of new messages; duplicates wait for none.
+     *
+     * @return {@code false} if another transaction of this instance has one, and this one is to wait for it elsewhere
+     */
+    private boolean lock(List<Candidate> admitted) {
+        if (this.definition.lock() == null || admitted.isEmpty()) {
+            return true;
+        }
+        Set<String> keys = admitted.stream().map(this.lockKeys::get).collect(Collectors.toSet());
+        if (this.lock == null) {
+            this.lock = this.definition.lock().locks().attempt();
+            if (!this.lock.enter(keys) && this.transaction.isOwn()) {
+                this.awaitedKeys = keys;
+                return false;
+            }
+        }
+        this.lock.lock(keys);
+        return true;
     }
 
     private void requireNoConflict(Admission answer) {

@@ -44,6 +44,10 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Counter deadLetters;
     private final @Nullable Counter positionResets;
     private final AtomicInteger refusedDeadLetters;
+
+    /** Of those alone who lock anything. */
+    private volatile @Nullable Timer lockWait;
+
     private final AtomicInteger outage;
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
@@ -142,6 +146,15 @@ final class ConsumerMeters implements ConsumerObserver {
     @Override
     public void claimFailed(RuntimeException reason, long nanos) {
         this.claims.get(ClaimResult.of(reason)).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void lockWaited(long nanos) {
+        if (this.lockWait == null) {
+            this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key")
+                    .register(this.registry);
+        }
+        this.lockWait.record(nanos, TimeUnit.NANOSECONDS);
     }
 
     @Override

@@ -44,6 +44,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
+    public void lockWaited(long nanos) {
+        this.observers.tell(observer -> observer.lockWaited(nanos));
+    }
+
+    @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
         this.observers.tell(observer -> observer.processed(id, coordinates));
     }

@@ -10,6 +10,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -52,17 +53,20 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
     private final @Nullable KeptResults results;
+    private final @Nullable BusinessKeyLocks locks;
     private final OperationTransactions transactions;
 
-    /** {@code results} is {@code null} if the application has a store of its own, beside which none can be kept. */
+    /** {@code results} and {@code locks} are {@code null} if the application has a store of its own. */
     public TransactionalOperations(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             @Nullable KeptResults results,
+            @Nullable BusinessKeyLocks locks,
             ListableBeanFactory beanFactory) {
         this.store = store;
         this.consumers = consumers;
         this.results = results;
+        this.locks = locks;
         this.transactions = new OperationTransactions(beanFactory, store);
     }
 
@@ -233,6 +237,15 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
             transaction.lookBeforeCommit();
             return free;
         });
+    }
+
+    @Override
+    public void lock(String key) {
+        if (this.locks == null) {
+            throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
+                    + " application has a ProcessedMessageStore of its own. Use the provided store.");
+        }
+        this.locks.lock(key);
     }
 
     /** Claims ids of one consumer in a transaction. */
