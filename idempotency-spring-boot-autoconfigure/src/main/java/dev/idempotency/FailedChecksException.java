@@ -1,6 +1,6 @@
 package dev.idempotency;
 
-import dev.idempotency.Check.Finding;
+import dev.idempotency.StartupCheck.Finding;
 import java.util.List;
 import java.util.stream.Collectors;
 

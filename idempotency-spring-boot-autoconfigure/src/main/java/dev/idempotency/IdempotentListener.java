@@ -45,22 +45,22 @@ public @interface IdempotentListener {
     String key() default "";
 
     /** How messages are recognised. If another attribute does not fit the strategy, the application does not start. */
-    Strategy strategy() default Strategy.MESSAGE_ID;
+    DeduplicationStrategy strategy() default DeduplicationStrategy.MESSAGE_ID;
 
     /**
      * What happens to a message that has the id of another one but another payload, because its producer has used an id
-     * twice. Default: {@code idempotency.conflicts}. Only with {@link Strategy#MESSAGE_ID}.
+     * twice. Default: {@code idempotency.conflicts}. Only with {@link DeduplicationStrategy#MESSAGE_ID}.
      */
     OnConflict conflicts() default OnConflict.DEFAULT;
 
     /**
-     * For {@link Strategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation shows a duplicate, such
+     * For {@link DeduplicationStrategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation shows a duplicate, such
      * as {@code payment_pkey}, or {@code billing.payment_pkey} with its schema. Placeholders are resolved.
      */
     String uniqueConstraint() default "";
 
     /**
-     * SpEL expression for the version of the entity that {@link #key()} names, with {@link Strategy#VERSION}: a whole number
+     * SpEL expression for the version of the entity that {@link #key()} names, with {@link DeduplicationStrategy#VERSION}: a whole number
      * or a point in time, which the producer has given to that state. The variables are those of {@link #key()}.
      * Placeholders are resolved.
      */
@@ -105,7 +105,7 @@ public @interface IdempotentListener {
      * Whether a message is claimed together with the commit, in the same round trip, instead of before the listener is called
      * ({@code "true"} or {@code "false"}). The listener may then be called with a duplicate, and two deliveries of one message
      * may run at once: what a duplicate did in the database is undone, and it is acknowledged and counted as one. What it did
-     * elsewhere is not undone. For record listeners with {@link Strategy#MESSAGE_ID} on PostgreSQL whose transaction manager is a
+     * elsewhere is not undone. For record listeners with {@link DeduplicationStrategy#MESSAGE_ID} on PostgreSQL whose transaction manager is a
      * {@code JdbcTransactionManager}; otherwise the application does not start. Placeholders are resolved. Default:
      * {@code idempotency.claim.at-commit}.
      */
@@ -116,5 +116,5 @@ public @interface IdempotentListener {
      * with the claim, as JSON, and sent again for a duplicate. The record is done when the brokers have the reply. For
      * listeners that take one record at a time and return something.
      */
-    boolean keepReply() default false;
+    boolean storeReply() default false;
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
 import org.springframework.util.StringUtils;
 
 /**
- * The version of an entity's state, for {@link Strategy#VERSION}: a whole number or a point in time, both of which compare
+ * The version of an entity's state, for {@link DeduplicationStrategy#VERSION}: a whole number or a point in time, both of which compare
  * exactly. One of each does not compare at all.
  *
  * @param kind which of the two it is

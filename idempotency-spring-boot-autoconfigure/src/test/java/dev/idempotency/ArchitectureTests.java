@@ -43,7 +43,7 @@ class ArchitectureTests {
             autoconfigure   1550 actuate check database definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention store
             check           1700 database definition failure kafka key observe result store
             database        2300
-            definition      2150 database failure inbox kafka key observe result store
+            definition      2200 database failure inbox kafka key observe result store
             failure         2150 kafka observe
             inbox           1450 database failure kafka observe store
             job              250

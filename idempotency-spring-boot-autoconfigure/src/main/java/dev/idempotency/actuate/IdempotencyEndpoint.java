@@ -1,8 +1,8 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcStrategyFactory;
@@ -58,11 +58,11 @@ public final class IdempotencyEndpoint {
     }
 
     private @Nullable MessageReport message(String consumer, String messageId) {
-        Strategy strategy = this.reports.strategyOf(consumer);
-        if (strategy == Strategy.OFFSET) {
+        DeduplicationStrategy strategy = this.reports.strategyOf(consumer);
+        if (strategy == DeduplicationStrategy.OFFSET) {
             return record(consumer, messageId);
         }
-        if (strategy == Strategy.UNIQUE_CONSTRAINT) {
+        if (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) {
             // Only the application's own table knows.
             return null;
         }
@@ -98,7 +98,7 @@ public final class IdempotencyEndpoint {
 
     /** Where the messages of a consumer are known by their entities; {@code null} if they are known by their ids. */
     private @Nullable JdbcVersionStore versionsOf(String consumer) {
-        return (this.reports.strategyOf(consumer) == Strategy.VERSION) ? this.versions : null;
+        return (this.reports.strategyOf(consumer) == DeduplicationStrategy.VERSION) ? this.versions : null;
     }
 
     private static <T> @Nullable T firstOf(Set<MessageId> ids, Map<MessageId, T> found) {
@@ -124,7 +124,7 @@ public final class IdempotencyEndpoint {
             forgotten = forgetPosition(consumer, topic, partition);
         } else {
             throw new InvalidEndpointRequestException(
-                    "Name a message with 'messageId' or, with Strategy.OFFSET, a partition with 'topic' and 'partition'",
+                    "Name a message with 'messageId' or, with DeduplicationStrategy.OFFSET, a partition with 'topic' and 'partition'",
                     "Either messageId, or topic and partition");
         }
         if (forgotten != null) {

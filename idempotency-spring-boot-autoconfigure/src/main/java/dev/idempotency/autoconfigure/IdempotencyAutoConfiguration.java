@@ -1,8 +1,8 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
-import dev.idempotency.Strategy;
 import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.failure.ErrorHandlerInstaller;
@@ -20,10 +20,10 @@ import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.operation.DeclaredConsumers;
-import dev.idempotency.operation.TransactionalOperations;
+import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
-import dev.idempotency.result.KeptResults;
 import dev.idempotency.result.ResultConverter;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -104,7 +104,7 @@ public final class IdempotencyAutoConfiguration {
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorderFactory> inboxes,
-            ObjectProvider<KeptResults> results,
+            ObjectProvider<ResultStore> results,
             ObjectProvider<BusinessKeyLocks> locks,
             TopicLookup topics,
             IdempotencyProperties properties) {
@@ -147,7 +147,8 @@ public final class IdempotencyAutoConfiguration {
     /** Of the tables that have a consumer. */
     private static StoreStatistics statistics(
             ProcessedMessageStore store, @Nullable JdbcStrategyFactory strategies, ConsumerRegistry consumers) {
-        Set<String> versioned = consumers.recognisedBy(Strategy.VERSION).names();
+        Set<String> versioned =
+                consumers.recognisedBy(DeduplicationStrategy.VERSION).names();
         StoreStatistics processed = store.statistics(consumers.names());
         return (strategies != null && !versioned.isEmpty())
                 ? processed.plus(strategies.versions().statistics(versioned))
@@ -168,14 +169,14 @@ public final class IdempotencyAutoConfiguration {
 
     /** A parent context's knows none of the consumers of this one, unless they are the application's own. */
     @Bean
-    @ConditionalOnMissingBean(value = IdempotentOperations.class, ignored = TransactionalOperations.class)
-    TransactionalOperations idempotentOperations(
+    @ConditionalOnMissingBean(value = IdempotentOperations.class, ignored = IdempotentTemplate.class)
+    IdempotentTemplate idempotentOperations(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
-            ObjectProvider<KeptResults> results,
+            ObjectProvider<ResultStore> results,
             ObjectProvider<BusinessKeyLocks> locks,
             ListableBeanFactory beanFactory) {
-        return new TransactionalOperations(
+        return new IdempotentTemplate(
                 store, consumers, results.getIfAvailable(), locks.getIfAvailable(), beanFactory);
     }
 

@@ -1,10 +1,17 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.check.ListenerChecks;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
@@ -20,12 +27,25 @@ public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
     ListenerChecks idempotencyListenerChecks(
-            ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties, ErrorsProperties errors) {
+            ConfigurableListableBeanFactory beanFactory,
+            IdempotencyProperties properties,
+            ErrorsProperties errors,
+            ObjectProvider<DataSource> dataSource,
+            ObjectProvider<DataSourcePoolMetadataProvider> pools) {
         return new ListenerChecks(
                 beanFactory,
                 properties.checkPolicy(),
                 properties.brokerCheckTimeout(),
-                errors.deadLetter().enabled() ? errors.deadLetter().suffix() : null);
+                errors.deadLetter().enabled() ? errors.deadLetter().suffix() : null,
+                () -> connections(dataSource.getIfUnique(), pools.stream().toList()));
+    }
+
+    private static @Nullable Integer connections(
+            @Nullable DataSource dataSource, List<DataSourcePoolMetadataProvider> pools) {
+        DataSourcePoolMetadata pool = (dataSource != null)
+                ? new CompositeDataSourcePoolMetadataProvider(pools).getDataSourcePoolMetadata(dataSource)
+                : null;
+        return (pool != null) ? pool.getMax() : null;
     }
 
     @Bean

@@ -2,7 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.MeterObserver;
-import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.MicrometerObservationListener;
 import dev.idempotency.metrics.StoreWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -43,8 +43,8 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        ObservationObserver idempotencyObservationObserver(ObservationRegistry registry) {
-            return new ObservationObserver(registry);
+        MicrometerObservationListener idempotencyObservationObserver(ObservationRegistry registry) {
+            return new MicrometerObservationListener(registry);
         }
     }
 }

@@ -1,8 +1,8 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.Check;
-import dev.idempotency.MessageIds;
+import dev.idempotency.MessageIdHeader;
 import dev.idempotency.OnConflict;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.CheckPolicy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
@@ -61,7 +61,7 @@ public record IdempotencyProperties(
         @DefaultValue Cleanup cleanup,
         @DefaultValue Inbox inbox,
         @DefaultValue("fail") CheckPolicy.Mode checks,
-        @DefaultValue Set<Check> relaxedChecks,
+        @DefaultValue Set<StartupCheck> relaxedChecks,
         @DefaultValue("10s") Duration brokerCheckTimeout) {
 
     private static final Duration LONGEST = Duration.ofDays(36_500);
@@ -102,7 +102,7 @@ public record IdempotencyProperties(
     public record Key(
             @DefaultValue({
                 HeaderKeyResolver.IDEMPOTENCY_KEY,
-                MessageIds.HEADER,
+                MessageIdHeader.HEADER,
                 HeaderKeyResolver.CLOUD_EVENT_ID,
                 HeaderKeyResolver.ID
             })

@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.OutageRegistry;
@@ -14,8 +14,8 @@ import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.operation.DeclaredConsumers;
-import dev.idempotency.result.KeptResults;
 import dev.idempotency.result.ResultConverter;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
@@ -66,7 +66,7 @@ final class JdbcStoreConfiguration {
         all.add(new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(database),
-                () -> consumers.recognisedBy(Strategy.VERSION).retentions(),
+                () -> consumers.recognisedBy(DeduplicationStrategy.VERSION).retentions(),
                 orphansAfter));
         all.add(new InboxCleanup(new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
         all.add(new ProcessedMessageCleanup(
@@ -127,11 +127,11 @@ final class JdbcStoreConfiguration {
     }
 
     @Bean
-    KeptResults idempotencyKeptResults(
+    ResultStore idempotencyResultStore(
             JdbcProcessedMessageStore store,
             ObjectProvider<ResultConverter> converter,
             IdempotencyProperties properties) {
-        return new KeptResults(
+        return new ResultStore(
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());

@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
@@ -64,7 +64,7 @@ final class AnnotatedBeansCheck {
                 (check, what, remedy) -> this.findings.add(check, type, method, beanName, what, remedy)));
         if (annotated.isEmpty() && AnnotatedElementUtils.hasAnnotation(type, IdempotentListener.class)) {
             this.findings.add(
-                    Check.NO_KAFKA_LISTENER,
+                    StartupCheck.NO_KAFKA_LISTENER,
                     type,
                     null,
                     beanName,
@@ -76,14 +76,14 @@ final class AnnotatedBeansCheck {
     private void check(String beanName, Class<?> type, Method method, Report report) {
         if (this.protectedListeners == null) {
             report.add(
-                    Check.NO_STORE,
+                    StartupCheck.NO_STORE,
                     "There is no store for its claims, as the application has no DataSource, or several and none of"
                             + " them @Primary. R2DBC connections cannot be used.",
                     "Make one javax.sql.DataSource bean @Primary, define a ProcessedMessageStore bean, or set"
                             + " idempotency.enabled=false to run all listeners unprotected.");
         } else if (!isKafkaListener(type, method)) {
             report.add(
-                    Check.NO_KAFKA_LISTENER,
+                    StartupCheck.NO_KAFKA_LISTENER,
                     "The method is an @IdempotentListener, but no @KafkaListener, nor a @KafkaHandler in a class"
                             + " that is one.",
                     "Move @IdempotentListener to the method with @KafkaListener, or add @KafkaListener here.");
@@ -94,7 +94,7 @@ final class AnnotatedBeansCheck {
                                         .equals(type))) {
             // A bean that is lazy gets its container, and is checked, later.
             report.add(
-                    Check.NOT_REGISTERED,
+                    StartupCheck.NOT_REGISTERED,
                     "Spring Kafka has not registered the listener: its bean was created too early (a BeanPostProcessor"
                             + " needs it) or has a @Scope with a proxy, @EnableKafka is missing, or its container factory"
                             + " makes share consumers.",

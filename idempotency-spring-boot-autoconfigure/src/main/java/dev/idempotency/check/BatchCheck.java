@@ -1,9 +1,9 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -31,7 +31,7 @@ final class BatchCheck {
     private BatchCheck() {}
 
     static void check(ProtectedListener listener, Report report) {
-        if (!(ContainerFacts.innermostListenerOf(listener.container())
+        if (!(ListenerContainers.innermostListenerOf(listener.container())
                 instanceof BatchMessagingMessageListenerAdapter)) {
             return;
         }
@@ -46,7 +46,7 @@ final class BatchCheck {
             payloadSeen |= payload;
             if (single || isOtherContainer(type, header) || (header ? isAccessor(type) : isText(type))) {
                 report.add(
-                        Check.BATCH_SIGNATURE,
+                        StartupCheck.BATCH_SIGNATURE,
                         "It is a batch listener, and takes its %s as a %s."
                                 .formatted(header ? "headers" : "messages", type.getSimpleName()),
                         "Let the method take a List, or set @KafkaListener(batch = \"false\") and remove"

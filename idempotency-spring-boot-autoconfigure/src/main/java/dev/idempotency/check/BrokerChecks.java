@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import java.time.Duration;
@@ -124,7 +124,7 @@ final class BrokerChecks {
         Duration remembered = listener.consumer().retention();
         if (forever || kept.compareTo(remembered) > 0) {
             findings.add(
-                    Check.TOPIC_RETENTION,
+                    StartupCheck.TOPIC_RETENTION,
                     listener,
                     "The topic '%s' keeps messages %s, but consumer '%s' remembers them for %s."
                             .formatted(
@@ -153,7 +153,7 @@ final class BrokerChecks {
                 created = (created != null) ? created : createsTopics(admin);
                 if (!created) {
                     findings.add(
-                            Check.MISSING_DEAD_LETTER_TOPIC,
+                            StartupCheck.MISSING_DEAD_LETTER_TOPIC,
                             listener,
                             "Its dead letters go to '%s', which does not exist, and the brokers create no topics."
                                     .formatted(topic),

@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
-import dev.idempotency.Check.Level;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Level;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param mode how all findings are reported
  * @param relaxed checks whose findings matter one level less
  */
-public record CheckPolicy(Mode mode, Set<Check> relaxed) {
+public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
 
     /** Whether findings keep the application from starting, are logged, or are not looked for, unless they are indispensable. */
     public enum Mode {
@@ -22,7 +22,7 @@ public record CheckPolicy(Mode mode, Set<Check> relaxed) {
 
     public CheckPolicy {
         relaxed = Set.copyOf(relaxed);
-        for (Check check : relaxed) {
+        for (StartupCheck check : relaxed) {
             if (check.isIndispensable()) {
                 throw new IllegalArgumentException("idempotency.relaxed-checks names '%s', which cannot be relaxed: %s"
                         .formatted(check, check.danger()));
@@ -36,7 +36,7 @@ public record CheckPolicy(Mode mode, Set<Check> relaxed) {
 
     /** How much a finding of the check matters, or {@code null} if it is not reported. */
     @Nullable
-    Level levelOf(Check check) {
+    Level levelOf(StartupCheck check) {
         if (check.isIndispensable()) {
             return Level.FAIL;
         }

@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
 import dev.idempotency.IdempotentConsumer;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.observe.ConsumerDescription;
@@ -36,7 +36,7 @@ final class ConsumerNameCheck {
         Stream<String> expressions = named ? Stream.of(listener.annotation().consumer()) : groupExpressions(listener);
         if (expressions.anyMatch(this::isRandom)) {
             report.add(
-                    Check.UNSTABLE_CONSUMER_NAME,
+                    StartupCheck.UNSTABLE_CONSUMER_NAME,
                     "Its consumer name '%s' is %s."
                             .formatted(
                                     listener.consumer().name(), named ? "random" : "made of a group id that is random"),
@@ -50,7 +50,7 @@ final class ConsumerNameCheck {
                 .filter(other -> isAnotherOfTheSameName(other, listener))
                 .min(Comparator.comparing(other -> other.consumer().listener()))
                 .ifPresent(other -> report.add(
-                        Check.SHARED_CONSUMER_NAME,
+                        StartupCheck.SHARED_CONSUMER_NAME,
                         "Its consumer name '%s' is also used by %s; this one reads %s, the other %s."
                                 .formatted(name, other.consumer().listener(), sources(listener), sources(other)),
                         "Name each differently in @IdempotentListener(consumer = …), or name all topics in one"
@@ -58,7 +58,7 @@ final class ConsumerNameCheck {
         if (this.beanFactory.getBeansOfType(IdempotentConsumer.class).values().stream()
                 .anyMatch(declared -> declared.name().equals(name))) {
             report.add(
-                    Check.SHARED_CONSUMER_NAME,
+                    StartupCheck.SHARED_CONSUMER_NAME,
                     "Its consumer name '%s' is also used by an IdempotentConsumer, whose ids are claimed by code."
                             .formatted(name),
                     "Name each differently, in @IdempotentListener(consumer = …) and in"
@@ -75,7 +75,7 @@ final class ConsumerNameCheck {
                             && Objects.equals(other.container().getGroupId(), group)
                             && subscriptions(other).contains(topic))) {
                 report.add(
-                        Check.SHARED_TOPIC,
+                        StartupCheck.SHARED_TOPIC,
                         "The group '%s' has several listeners for the topic '%s'.".formatted(group, topic),
                         "Give each listener another groupId, or let one listener handle the topic.");
             }

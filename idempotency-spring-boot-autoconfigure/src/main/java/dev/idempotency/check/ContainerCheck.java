@@ -1,10 +1,10 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.Arrays;
@@ -39,7 +39,7 @@ final class ContainerCheck {
         ContainerProperties properties = listener.container().getContainerProperties();
         if (opensTransactions(properties)) {
             report.add(
-                    Check.CONTAINER_TRANSACTION,
+                    StartupCheck.CONTAINER_TRANSACTION,
                     "Its container has a transaction manager, or a TransactionInterceptor in its advice chain.",
                     "Remove setTransactionManager(…) and setAdviceChain(…) from the container properties:"
                             + " @IdempotentListener opens the transaction.");
@@ -49,7 +49,7 @@ final class ContainerCheck {
         if (listener.consumer().strategy().isForgetful()
                 && listener.consumer().retention().compareTo(SHORTEST_RETENTION) < 0) {
             report.add(
-                    Check.RETENTION_TOO_SHORT,
+                    StartupCheck.RETENTION_TOO_SHORT,
                     ("Its messages are remembered for %s, but %s is the least: rebalances and producers that send again"
                                     + " bring duplicates later than that.")
                             .formatted(
@@ -69,23 +69,23 @@ final class ContainerCheck {
             ProtectedListener listener, ContainerProperties properties, Report report) {
         AckMode mode = properties.getAckMode();
         Object autoCommit =
-                ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
+                ListenerContainers.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
         if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
             report.add(
-                    Check.AUTO_COMMIT,
+                    StartupCheck.AUTO_COMMIT,
                     "Its consumer has enable.auto.commit=true.",
                     "Set spring.kafka.consumer.enable-auto-commit=false, and remove enable.auto.commit from"
                             + " @KafkaListener(properties = …): the container commits by itself.");
         }
         if (properties.isAsyncAcks()) {
             report.add(
-                    Check.ASYNC_ACKS,
+                    StartupCheck.ASYNC_ACKS,
                     "Its container has asyncAcks.",
                     "Remove setAsyncAcks(true) and spring.kafka.listener.async-acks=true.");
         }
         if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
             report.add(
-                    Check.NO_ACKNOWLEDGMENT,
+                    StartupCheck.NO_ACKNOWLEDGMENT,
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),
                     "Add a parameter of type Acknowledgment and call acknowledge(), or set"
                             + " spring.kafka.listener.ack-mode=record or, from Spring Kafka 4.1,"
@@ -100,9 +100,9 @@ final class ContainerCheck {
 
     private static void checkErrorHandling(ProtectedListener listener, Report report) {
         CommonErrorHandler handler = ErrorHandlerInstaller.handlerOf(listener.container());
-        if (ContainerFacts.deliversBatches(listener.container()) && ContainerFacts.ignoresBatches(handler)) {
+        if (ListenerContainers.deliversBatches(listener.container()) && ListenerContainers.ignoresBatches(handler)) {
             report.add(
-                    Check.BATCH_ERROR_HANDLER,
+                    StartupCheck.BATCH_ERROR_HANDLER,
                     "Its container delivers batches, and its error handler does not implement handleBatch.",
                     "Use a DefaultErrorHandler, or implement handleBatch.");
         }
@@ -110,14 +110,14 @@ final class ContainerCheck {
                 || (handler instanceof FailedRecordProcessor processor
                         && SpringKafkaInternals.hasNoRecoverer(processor))) {
             report.add(
-                    Check.DROPPED_FAILURES,
+                    StartupCheck.DROPPED_FAILURES,
                     "Its container's error handler has no recoverer.",
                     "Write new DefaultErrorHandler(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff), which"
                             + " sends it to a dead-letter topic. If its back-off never ends, relax this check.");
         }
         if (listener.kafkaListeners().anyMatch(annotation -> StringUtils.hasText(annotation.errorHandler()))) {
             report.add(
-                    Check.LISTENER_ERROR_HANDLER,
+                    StartupCheck.LISTENER_ERROR_HANDLER,
                     "It has a KafkaListenerErrorHandler.",
                     "Remove @KafkaListener(errorHandler = …) and let the container's DefaultErrorHandler retry and"
                             + " recover; if it always throws, relax this check.");

@@ -1,10 +1,10 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -35,7 +35,7 @@ final class DeadLetterCheck {
         topicsOf(listener).forEach(topic -> containers()
                 .filter(reader -> reads(reader, topic) && takesForAnothers(reader, topic, listener))
                 .forEach(reader -> report.add(
-                        Check.SHARED_DEAD_LETTERS,
+                        StartupCheck.SHARED_DEAD_LETTERS,
                         ((reader.getMainListenerId() != null)
                                         ? "Its dead letters go to '%s', and so to another listener's @DltHandler, in group '%s'."
                                         : "Its dead letters and other consumers' go to '%s', and the group '%s' reads all of them.")
@@ -78,7 +78,7 @@ final class DeadLetterCheck {
         return containers()
                 .filter(reader -> retries(listener, reader)
                         && this.all.get().stream().noneMatch(other -> other.container() == reader))
-                .flatMap(reader -> ContainerFacts.topicsOf(reader).stream());
+                .flatMap(reader -> ListenerContainers.topicsOf(reader).stream());
     }
 
     private static boolean retries(ProtectedListener listener, AbstractMessageListenerContainer<?, ?> reader) {
@@ -90,7 +90,7 @@ final class DeadLetterCheck {
         Pattern pattern = reader.getContainerProperties().getTopicPattern();
         return (pattern != null)
                 ? pattern.matcher(topic).matches()
-                : ContainerFacts.topicsOf(reader).contains(topic);
+                : ListenerContainers.topicsOf(reader).contains(topic);
     }
 
     private Stream<AbstractMessageListenerContainer<?, ?>> containers() {

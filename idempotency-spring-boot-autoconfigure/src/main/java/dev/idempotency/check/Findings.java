@@ -1,9 +1,9 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
-import dev.idempotency.Check.Level;
 import dev.idempotency.FailedChecksException;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
+import dev.idempotency.StartupCheck.Level;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -32,13 +32,13 @@ final class Findings {
     private final CheckPolicy policy;
     private final Map<Found, Set<String>> places = new LinkedHashMap<>();
 
-    private record Found(Check check, String what, String remedy) {}
+    private record Found(StartupCheck check, String what, String remedy) {}
 
     /** Takes what is found of a listener. */
     @FunctionalInterface
     interface Report {
 
-        void add(Check check, String what, String remedy);
+        void add(StartupCheck check, String what, String remedy);
     }
 
     Findings(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy) {
@@ -46,13 +46,13 @@ final class Findings {
         this.policy = policy;
     }
 
-    void add(Check check, ProtectedListener listener, String what, String remedy) {
+    void add(StartupCheck check, ProtectedListener listener, String what, String remedy) {
         Class<?> type = ClassUtils.getUserClass(listener.targetClass());
         add(check, type, listener.method(), beanName(listener.bean(), type), what, remedy);
     }
 
     void add(
-            Check check,
+            StartupCheck check,
             Class<?> type,
             @Nullable Method method,
             @Nullable String beanName,

@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ProtectedListener;
@@ -45,6 +45,12 @@ final class KeyCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
+    private static final String LOCK_REMEDY = "Take what names the thing that must not be changed by two at once, as in"
+            + " @IdempotentListener(lock = \"'customer/' + #payload.customerId\").";
+
+    private static final Map<String, String> REMEDIES =
+            Map.of("key", KEY_REMEDY, "version", VERSION_REMEDY, "lock", LOCK_REMEDY);
+
     /** The name for arguments of type {@code Message}. */
     private static final String MESSAGE = "#__message";
 
@@ -85,7 +91,7 @@ final class KeyCheck {
     private KeyCheck(String role, String expression, ProtectedListener listener, Report report) {
         this.role = role;
         this.expression = expression;
-        this.remedy = role.equals("key") ? KEY_REMEDY : VERSION_REMEDY;
+        this.remedy = REMEDIES.get(role);
         this.report = report;
         this.code = expression
                 .replaceAll("\\s+", "")
@@ -157,6 +163,10 @@ final class KeyCheck {
         if (version != null) {
             new KeyCheck("version", version, listener, report).check(KeyCheck::checkVersion);
         }
+        String lock = listener.lockExpression();
+        if (lock != null) {
+            new KeyCheck("lock", lock, listener, report).check(KeyCheck::checkType);
+        }
     }
 
     /** Checks what keys and versions have in common first; one expression gives one finding, where one is enough. */
@@ -166,11 +176,11 @@ final class KeyCheck {
         String withoutTexts = this.code.replaceAll("'[^']*'", "");
         if (changing != null) {
             add(
-                    Check.UNSTABLE_KEY,
+                    StartupCheck.UNSTABLE_KEY,
                     "uses %s, which is another one at every delivery.".formatted(changing),
                     this.remedy);
-        } else if (!withoutTexts.contains("#") && !withoutTexts.contains("@")) {
-            add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
+        } else if (!this.role.equals("lock") && !withoutTexts.contains("#") && !withoutTexts.contains("@")) {
+            add(StartupCheck.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
         } else if (!lacksProperty()) {
             rest.accept(this);
         }
@@ -179,21 +189,23 @@ final class KeyCheck {
     private void checkVersion() {
         if (OFFSET_OR_TIME.matcher(this.code).find()) {
             add(
-                    Check.AMBIGUOUS_KEY,
+                    StartupCheck.AMBIGUOUS_KEY,
                     "uses the record's offset or timestamp, and a copy of an old state gets a new one.",
                     VERSION_REMEDY);
         }
     }
 
-    private void add(Check check, String what, String action) {
-        this.report.add(check, "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
+    private void add(StartupCheck check, String what, String action) {
+        this.report.add(
+                this.role.equals("lock") ? StartupCheck.LOCK : check,
+                "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
     }
 
     /** A custom argument resolver may give the listener something that is not part of the message. */
     private void checkPayload() {
         if (!this.payloads.isEmpty() && this.code.matches(".*#payload\\b.*")) {
             add(
-                    Check.AMBIGUOUS_KEY,
+                    StartupCheck.AMBIGUOUS_KEY,
                     "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", this.payloads)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
@@ -230,7 +242,7 @@ final class KeyCheck {
             if (definite
                     && Stream.of(name, "get" + capitalized, "is" + capitalized).noneMatch(members::contains)) {
                 add(
-                        Check.KEY_EXPRESSION,
+                        StartupCheck.KEY_EXPRESSION,
                         "reads '%s', but %s has no property '%s'.".formatted(matcher.group(), type.getName(), name),
                         (type == String.class)
                                 ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(name)
@@ -241,26 +253,30 @@ final class KeyCheck {
         return false;
     }
 
-    private void checkKey() {
+    private void checkType() {
         Class<?> type = this.types.getOrDefault(this.code.substring(1), Object.class);
         if (KeyText.isNeverKey(type)) {
             add(
-                    Check.KEY_EXPRESSION,
+                    StartupCheck.KEY_EXPRESSION,
                     "gives a %s, whose text may differ between deliveries.".formatted(type.getTypeName()),
                     "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
                             .formatted(this.expression));
         }
+    }
+
+    private void checkKey() {
+        checkType();
         String others = SHARED.matcher(this.code.replaceAll("'[^']*'", "")).replaceAll("");
         if (OFFSET.matcher(this.code).find()) {
             if (!this.code.contains(".partition")) {
                 add(
-                        Check.AMBIGUOUS_KEY,
+                        StartupCheck.AMBIGUOUS_KEY,
                         "uses the offset without the partition, and every partition has the same offsets.",
                         "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
             }
         } else if (!others.contains("#") && !others.contains("@")) {
             add(
-                    Check.AMBIGUOUS_KEY,
+                    StartupCheck.AMBIGUOUS_KEY,
                     "uses nothing of the message but its topic, partition or timestamp, which others have as well.",
                     KEY_REMEDY);
         }

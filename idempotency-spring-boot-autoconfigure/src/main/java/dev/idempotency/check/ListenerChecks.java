@@ -1,12 +1,13 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -30,12 +31,18 @@ public final class ListenerChecks implements SmartLifecycle {
     private final BrokerChecks brokerChecks;
     private volatile boolean running;
 
-    /** {@code deadLetterSuffix} is {@code null} if no dead letters are published. */
+    /**
+     * Checks listeners.
+     *
+     * @param deadLetterSuffix {@code null} if no dead letters are published
+     * @param connections how many the pool has, or {@code null} if that is not known
+     */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
             CheckPolicy policy,
             Duration brokerTimeout,
-            @Nullable String deadLetterSuffix) {
+            @Nullable String deadLetterSuffix,
+            Supplier<@Nullable Integer> connections) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
@@ -53,6 +60,7 @@ public final class ListenerChecks implements SmartLifecycle {
                         new TransactionCheck(beanFactory)::check,
                         new ConsumerNameCheck(beanFactory, this::listeners)::check,
                         KeyCheck::check,
+                        new LockCheck(beanFactory, this::listeners, connections)::check,
                         ContainerCheck::check,
                         BatchCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
@@ -103,7 +111,7 @@ public final class ListenerChecks implements SmartLifecycle {
                 .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class));
         if (this.running && (annotated || listener.isForRetries())) {
             report.add(
-                    Check.LATE_RETRY_TOPIC,
+                    StartupCheck.LATE_RETRY_TOPIC,
                     "It has retry topics, and its bean is created after the application has started.",
                     "Let the bean be created at start-up: remove @Lazy, or the prototype scope, from it.");
         }

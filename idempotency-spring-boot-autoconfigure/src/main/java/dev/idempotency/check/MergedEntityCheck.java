@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.definition.ProtectedListener;
@@ -42,7 +42,7 @@ final class MergedEntityCheck {
                 .flatMap(factory -> factory.getMetamodel().getEntities().stream())
                 .filter(entity -> isMappedTo(constraint.table(), entity) && isMerged(entity))
                 .forEach(entity -> report.add(
-                        Check.MERGED_ENTITY,
+                        StartupCheck.MERGED_ENTITY,
                         "The table '%s' is mapped to %s, whose id is assigned."
                                 .formatted(
                                         constraint.table(), entity.getJavaType().getName()),

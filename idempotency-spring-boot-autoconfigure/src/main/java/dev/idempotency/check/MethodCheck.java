@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
@@ -55,7 +55,7 @@ final class MethodCheck {
                     "Make the method protected or public.");
         } else if (!ProxyPath.of(listener.bean(), method).claims()) {
             report.add(
-                    Check.NOT_PROXIED,
+                    StartupCheck.NOT_PROXIED,
                     "Calls of its container do not pass a proxy that claims: the bean was created before proxies are made"
                             + " (a BeanPostProcessor needs it), or something has replaced it by itself or another proxy.",
                     "Let BeanPostProcessors take it as an ObjectProvider or @Lazy; return the plain object from @Bean"
@@ -64,7 +64,8 @@ final class MethodCheck {
     }
 
     private static void refuse(Report report, String what, String remedy) {
-        report.add(Check.NOT_PROXIED, what + ", so that no proxy can come between it and its container.", remedy);
+        report.add(
+                StartupCheck.NOT_PROXIED, what + ", so that no proxy can come between it and its container.", remedy);
     }
 
     private static void checkAsynchrony(ProtectedListener listener, Report report) {
@@ -72,7 +73,7 @@ final class MethodCheck {
         Class<?>[] parameters = method.getParameterTypes();
         if (AsynchronousResult.isOf(method.getReturnType())) {
             report.add(
-                    Check.ASYNC_LISTENER,
+                    StartupCheck.ASYNC_LISTENER,
                     "The method returns a %s, which is completed later."
                             .formatted(method.getReturnType().getSimpleName()),
                     "Return void, and wait for the result in the method (join() or block()); reactive database access"
@@ -80,13 +81,13 @@ final class MethodCheck {
         }
         if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
             report.add(
-                    Check.ASYNC_LISTENER,
+                    StartupCheck.ASYNC_LISTENER,
                     "The method is a suspend function, which may go on later on another thread.",
                     "Remove suspend, and call suspending functions within runBlocking { … }.");
         }
         if (isAsync(listener)) {
             report.add(
-                    Check.ASYNC_LISTENER,
+                    StartupCheck.ASYNC_LISTENER,
                     "The method is @Async, or has another AsyncExecutionInterceptor, so that it runs on another thread than"
                             + " its container's.",
                     "Remove @Async, or leave the method out of the interceptor's pointcut; @KafkaListener(concurrency = …)"
@@ -106,18 +107,18 @@ final class MethodCheck {
         Class<?> result = listener.method().getReturnType();
         boolean nothing =
                 result == void.class || result == Void.class || result.getName().equals("kotlin.Unit");
-        if (nothing || listener.annotation().keepReply() || AsynchronousResult.isOf(result)) {
+        if (nothing || listener.annotation().storeReply() || AsynchronousResult.isOf(result)) {
             return;
         }
         boolean sendTo = Stream.of(listener.method(), listener.targetClass())
                 .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, SendTo.class));
         report.add(
-                Check.REPLY,
+                StartupCheck.REPLY,
                 sendTo
                         ? "Its result is sent to another topic by @SendTo."
                         : "It returns a %s, which is sent to the reply topic that a message may name in its headers."
                                 .formatted(result.getSimpleName()),
-                "Set @IdempotentListener(keepReply = true), so that the duplicate is given the reply; or write the reply to"
+                "Set @IdempotentListener(storeReply = true), so that the duplicate is given the reply; or write the reply to"
                         + " an outbox table in the listener's transaction, and return void.");
     }
 }

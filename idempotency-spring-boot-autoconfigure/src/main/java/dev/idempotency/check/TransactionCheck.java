@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.database.DataSourceTransactions;
 import dev.idempotency.definition.ProtectedListener;
@@ -50,7 +50,7 @@ final class TransactionCheck {
         boolean within = path.withinClaim().stream().anyMatch(advice -> applies(advice, listener, false));
         if (around || within) {
             report.add(
-                    Check.TRANSACTION_ATTRIBUTES,
+                    StartupCheck.TRANSACTION_ATTRIBUTES,
                     "Its proxy has a transaction advice %s the claim.".formatted(around ? "around" : "within"),
                     "Leave the method out of the pointcut of that advice: @IdempotentListener opens the transaction. If it"
                             + " belongs to @Transactional, give it a lower precedence (a higher order).");
@@ -63,20 +63,20 @@ final class TransactionCheck {
         int propagation = attribute.getPropagationBehavior();
         if (propagation != TransactionDefinition.PROPAGATION_REQUIRED) {
             report.add(
-                    Check.TRANSACTION_ATTRIBUTES,
+                    StartupCheck.TRANSACTION_ATTRIBUTES,
                     "Its @Transactional has the propagation %s.".formatted(Propagation.values()[propagation]),
                     "Write @Transactional without propagation, or move the work that needs it to another bean.");
         }
         if (attribute.isReadOnly()) {
             report.add(
-                    Check.TRANSACTION_ATTRIBUTES,
+                    StartupCheck.TRANSACTION_ATTRIBUTES,
                     "Its @Transactional is readOnly, and a claim is written.",
                     "Write @Transactional without readOnly.");
         }
         TransactionManager used = managerOf(attribute);
         if (used != null && manager != null && used != manager) {
             report.add(
-                    Check.TRANSACTION_ATTRIBUTES,
+                    StartupCheck.TRANSACTION_ATTRIBUTES,
                     "Its @Transactional uses another transaction manager (%s) than its @IdempotentListener (%s)."
                             .formatted(used, manager),
                     "Name the same one in @Transactional(transactionManager = …) as in"
@@ -84,7 +84,7 @@ final class TransactionCheck {
         }
         if (ClaimedTransaction.hasExceptionsThatCommit(attribute)) {
             report.add(
-                    Check.NO_ROLLBACK,
+                    StartupCheck.NO_ROLLBACK,
                     "Its @Transactional names exceptions in noRollbackFor.",
                     "Remove noRollbackFor; catch expected exceptions in the listener.");
         }
@@ -118,7 +118,7 @@ final class TransactionCheck {
         }
         if (manager != null && !binds(manager, jdbc.dataSource())) {
             report.add(
-                    Check.TRANSACTION_DATA_SOURCE,
+                    StartupCheck.TRANSACTION_DATA_SOURCE,
                     "Its transaction manager (%s) does not manage the store's DataSource (%s)."
                             .formatted(manager.getClass().getSimpleName(), jdbc.dataSource()),
                     "Name one that manages the store's DataSource in @IdempotentListener(transactionManager = …), and make"
@@ -126,7 +126,7 @@ final class TransactionCheck {
         }
         if (jdbc.database().schema() == null && isRouting(jdbc.dataSource())) {
             report.add(
-                    Check.ROUTING_DATA_SOURCE,
+                    StartupCheck.ROUTING_DATA_SOURCE,
                     "The store's DataSource is an AbstractRoutingDataSource.",
                     "Keep the tables in one schema that all its connections share, in one database, and name it in"
                             + " idempotency.schema.name; or give the store another DataSource, as @Primary."

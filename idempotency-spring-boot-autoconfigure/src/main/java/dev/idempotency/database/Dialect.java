@@ -29,13 +29,13 @@ public interface Dialect {
      * @return by default, plain statements, for databases on which a failed insert leaves the transaction as it was
      */
     default PositionStatement positionsIn(String table) {
-        return new SingleRowStatements.Positions(table, now());
+        return new SingleRowStatements.Positions(table, now(), currentRead());
     }
 
     /**
      * The statement that replaces the versions of entities in a table.
      *
-     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.Strategy#VERSION}
+     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.DeduplicationStrategy#VERSION}
      */
     default @Nullable VersionStatement versionsIn(String table) {
         return null;

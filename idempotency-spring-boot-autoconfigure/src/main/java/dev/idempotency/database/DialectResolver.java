@@ -1,6 +1,6 @@
 package dev.idempotency.database;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +53,7 @@ public final class DialectResolver {
                     "The database '{}' is not PostgreSQL itself, the only one of its kind that idempotency-spring-boot is"
                             + " tested with. See {}scaling.md#other-engines",
                     version,
-                    Check.DOCUMENTATION);
+                    StartupCheck.DOCUMENTATION);
         }
         return new PostgresDialect();
     }

@@ -93,7 +93,7 @@ final class SingleRowStatements {
                 where %s and topic_id = ? and next_offset < ?
                 """;
 
-        private static final String PREVIOUS = "select previous_offset from %s where %s";
+        private static final String PREVIOUS = "select previous_offset from %s where %s%s";
 
         /** Also tells what others have committed since the transaction began, where it would not see that otherwise. */
         private static final String IS_THERE = "select next_offset from %s where %s for update";
@@ -110,9 +110,10 @@ final class SingleRowStatements {
         private final String isThere;
         private final String make;
 
-        Positions(String table, String now) {
+        /** {@code ending} is the end of a query that sees the latest row. */
+        Positions(String table, String now, String ending) {
             this.move = MOVE.formatted(table, now, THIS);
-            this.previous = PREVIOUS.formatted(table, THIS);
+            this.previous = PREVIOUS.formatted(table, THIS, ending);
             this.isThere = IS_THERE.formatted(table, THIS);
             this.make = MAKE.formatted(table);
         }

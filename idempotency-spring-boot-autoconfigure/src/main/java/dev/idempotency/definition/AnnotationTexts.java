@@ -1,13 +1,13 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /** Resolves the placeholders in the texts of annotations. */
 record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
 
     /** Resolves a text; a placeholder without a value is a fault of the check's. */
-    String resolve(String value, Check check) {
+    String resolve(String value, StartupCheck check) {
         try {
             String resolved = this.beanFactory.resolveEmbeddedValue(value);
             return (resolved != null) ? resolved : "";
@@ -20,7 +20,7 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
     }
 
     /** Resolves {@code true} or {@code false}, or returns the default for a blank text. */
-    boolean resolveFlag(String value, boolean byDefault, Check check) {
+    boolean resolveFlag(String value, boolean byDefault, StartupCheck check) {
         String resolved = resolve(value, check);
         return switch (resolved) {
             case "" -> byDefault;
@@ -37,7 +37,7 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
     /** Resolves a text, or returns it unchanged where that is a fault, which is reported elsewhere. */
     String resolveIfPossible(String value) {
         try {
-            return resolve(value, Check.STRATEGY);
+            return resolve(value, StartupCheck.STRATEGY);
         } catch (ListenerFault.Found ex) {
             return value;
         }

@@ -1,9 +1,9 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.observe.Conflict;
@@ -54,7 +54,8 @@ public final class ConflictHandling {
             ListenerCandidate candidate, ListenerDefaults defaults, String consumer, ConsumerObserver observer) {
         OnConflict own = candidate.annotation().conflicts();
         OnConflict mode = (own != OnConflict.DEFAULT) ? own : defaults.conflicts();
-        boolean compared = mode != OnConflict.OFF && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
+        boolean compared =
+                mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
         PayloadDigester digester =
                 compared ? defaults.receivedBytes().digestIn(candidate.container()) : PayloadDigester.NONE;
         if (digester == PayloadDigester.OF_VALUES) {

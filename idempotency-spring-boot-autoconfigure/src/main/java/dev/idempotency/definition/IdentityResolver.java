@@ -1,8 +1,8 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
-import dev.idempotency.Strategy;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.KeySource;
@@ -35,11 +35,11 @@ final class IdentityResolver {
 
     /** Returns the name that a listener is given, or else one made of group, class and method. */
     String consumerOf(ListenerCandidate listener) {
-        String given = this.texts.resolve(listener.annotation().consumer(), Check.CONSUMER_NAME);
+        String given = this.texts.resolve(listener.annotation().consumer(), StartupCheck.CONSUMER_NAME);
         String consumer = StringUtils.hasText(given) ? given : groupOf(listener.container()) + "/" + listener.name();
         if (consumer.length() > MessageId.MAX_CONSUMER_LENGTH) {
             throw ListenerFault.found(
-                    Check.CONSUMER_NAME,
+                    StartupCheck.CONSUMER_NAME,
                     "The consumer name '%s' has %d characters, but at most %d fit."
                             .formatted(consumer, consumer.length(), MessageId.MAX_CONSUMER_LENGTH),
                     "Name a shorter one in @IdempotentListener(consumer = …).");
@@ -73,8 +73,9 @@ final class IdentityResolver {
 
     /** Returns where versions come from; {@code null} if the listener has none. */
     @Nullable
-    ExpressionKeySource versionsOf(Strategy strategy, String expression, ListenerMethod method, TopicIdTracker topics) {
-        return (strategy == Strategy.VERSION && StringUtils.hasText(expression))
+    ExpressionKeySource versionsOf(
+            DeduplicationStrategy strategy, String expression, ListenerMethod method, TopicIdTracker topics) {
+        return (strategy == DeduplicationStrategy.VERSION && StringUtils.hasText(expression))
                 ? parse("version", expression, method, topics)
                 : null;
     }
@@ -89,7 +90,7 @@ final class IdentityResolver {
             return new ExpressionKeySource(role, expression, method.parameterNames(), this.beanFactory, topics::of);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
-                    role.equals("lock") ? Check.LOCK : Check.KEY_EXPRESSION,
+                    role.equals("lock") ? StartupCheck.LOCK : StartupCheck.KEY_EXPRESSION,
                     ex.getMessage() + ".",
                     method.hasParameterNames()
                             ? "Write an expression such as @IdempotentListener(%s = \"#payload.%s\")."

@@ -1,9 +1,9 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
@@ -73,7 +73,8 @@ public final class KeyFailures {
     /** Whether it tells of the place where keys are looked for, and not just of this message, as a tombstone does. */
     private boolean mayBeSoForAll(RuntimeException unusable, ConsumerRecord<?, ?> record) {
         return this.fromHeaders
-                ? unusable instanceof MissingMessageKeyException || this.consumer.strategy() == Strategy.VERSION
+                ? unusable instanceof MissingMessageKeyException
+                        || this.consumer.strategy() == DeduplicationStrategy.VERSION
                 : record.value() != null;
     }
 

@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -72,7 +72,7 @@ record ListenerCandidate(
 
     /** Whether its container reads a retry topic, or what fails in it goes to one. */
     boolean hasRetryTopics(ListableBeanFactory beanFactory) {
-        String[] topics = ContainerFacts.topicsOf(this.container).toArray(String[]::new);
+        String[] topics = ListenerContainers.topicsOf(this.container).toArray(String[]::new);
         return this.container.getMainListenerId() != null
                 || Stream.of(this.element, this.method, targetClass())
                         .anyMatch(annotated -> AnnotatedElementUtils.hasAnnotation(annotated, RetryableTopic.class))
@@ -85,7 +85,7 @@ record ListenerCandidate(
         String main = this.container.getMainListenerId();
         return main != null
                 && beanFactory.getBeanProvider(DestinationTopicResolver.class).stream()
-                        .anyMatch(resolver -> ContainerFacts.topicsOf(this.container).stream()
+                        .anyMatch(resolver -> ListenerContainers.topicsOf(this.container).stream()
                                 .anyMatch(topic -> resolver.getDestinationTopicByName(main, topic)
                                         .isDltTopic()));
     }

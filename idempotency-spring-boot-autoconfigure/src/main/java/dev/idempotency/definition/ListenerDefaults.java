@@ -8,7 +8,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -34,7 +34,7 @@ public record ListenerDefaults(
         List<IdempotencyObserver> observers,
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
-        @Nullable KeptResults results,
+        @Nullable ResultStore results,
         @Nullable BusinessKeyLocks locks,
         boolean transactionPerPoll,
         boolean claimAtCommit) {

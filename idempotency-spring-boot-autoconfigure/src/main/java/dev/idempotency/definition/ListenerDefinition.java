@@ -2,7 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.AdmissionStrategy;
+import dev.idempotency.store.ClaimStrategy;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,
-        CandidateFactory candidates,
+        InboundMessageFactory messageFactory,
         KeyFailures keyFailures,
         Supplier<ClaimedTransaction> transactions,
-        AdmissionStrategy strategy,
+        ClaimStrategy strategy,
         ConflictHandling conflicts,
         @Nullable ListenerLock lock,
         @Nullable InboxRecorder inbox,
@@ -29,7 +29,7 @@ public record ListenerDefinition(
 
     /** Returns the variables of the converted message that identity and lock need; none if the record is enough. */
     public Set<String> variables() {
-        Set<String> variables = this.candidates.variables();
+        Set<String> variables = this.messageFactory.variables();
         if (this.lock != null) {
             variables.addAll(this.lock.keys().source().variables());
         }

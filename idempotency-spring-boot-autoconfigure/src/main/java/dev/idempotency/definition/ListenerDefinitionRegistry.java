@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.observe.CompositeConsumerObserver;
@@ -88,7 +88,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
             return null;
         }
         removeKafkaTransactions(container);
-        ContainerFacts.removeBatchToRecordAdapter(container);
+        ListenerContainers.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         List<ProtectedListener> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(
@@ -131,10 +131,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
-        if (ContainerFacts.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
+        if (ListenerContainers.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
             logger.warn("Kafka transactions are switched off for the containers of @IdempotentListener: the database's"
                     + " commit decides, and the claim drops what is redelivered. Send records through an outbox"
-                    + " table. See " + Check.DOCUMENTATION + "failures.md#kafka-transactions-on-the-container");
+                    + " table. See " + StartupCheck.DOCUMENTATION + "failures.md#kafka-transactions-on-the-container");
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import java.io.Serial;
 
 /**
@@ -10,10 +10,10 @@ import java.io.Serial;
  * @param what what is wrong
  * @param remedy how to fix it
  */
-public record ListenerFault(Check check, String what, String remedy) {
+public record ListenerFault(StartupCheck check, String what, String remedy) {
 
     /** To be thrown where a fault is found. */
-    static Found found(Check check, String what, String remedy) {
+    static Found found(StartupCheck check, String what, String remedy) {
         return new Found(new ListenerFault(check, what, remedy));
     }
 

@@ -48,11 +48,11 @@ public final class ListenerMethod {
 
     private final Method method;
     private final boolean targetSeen;
-    private final @Nullable ReplyKeeper replies;
+    private final @Nullable ReplyStore replies;
     private final List<String> names;
     private final int payloadIndex;
 
-    ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyKeeper replies) {
+    ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyStore replies) {
         this.method = method;
         this.targetSeen = targetSeen;
         this.replies = replies;
@@ -86,7 +86,7 @@ public final class ListenerMethod {
     }
 
     /** Keeps its replies, or {@code null} if they are not kept. */
-    public @Nullable ReplyKeeper replies() {
+    public @Nullable ReplyStore replies() {
         return this.replies;
     }
 

@@ -1,13 +1,13 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
-import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -76,49 +76,53 @@ final class ListenerResolver {
         IdempotentListener annotation = candidate.annotation();
         Faults faults = new Faults(new ArrayList<>());
         String consumer = faults.collect(candidate.name(), () -> this.identities.consumerOf(candidate));
-        Strategy strategy =
+        DeduplicationStrategy strategy =
                 faults.collect(annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         faults.found()
                 .addAll(this.strategies.validate(annotation, attribute, candidate.hasRetryTopics(this.beanFactory)));
         boolean perPoll = faults.collect(
                 false,
-                () -> this.texts.resolveFlag(annotation.transactionPerPoll(), false, Check.TRANSACTION_PER_POLL));
-        ReplyKeeper replies = faults.<@Nullable ReplyKeeper>collect(
-                null, () -> ReplyKeeper.of(candidate, this.defaults.results(), perPoll));
+                () -> this.texts.resolveFlag(
+                        annotation.transactionPerPoll(), false, StartupCheck.TRANSACTION_PER_POLL));
+        ReplyStore replies = faults.<@Nullable ReplyStore>collect(
+                null, () -> ReplyStore.of(candidate, this.defaults.results(), perPoll));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
-        String key = faults.collect("", () -> this.texts.resolve(annotation.key(), Check.KEY_EXPRESSION));
+        String key = faults.collect("", () -> this.texts.resolve(annotation.key(), StartupCheck.KEY_EXPRESSION));
         KeySource keys = faults.collect(
                 KeySource.of(this.defaults.keyResolver()),
                 () -> this.identities.keysOf(candidate, key, method, topics));
-        String version = faults.collect("", () -> this.texts.resolve(annotation.version(), Check.KEY_EXPRESSION));
+        String version =
+                faults.collect("", () -> this.texts.resolve(annotation.version(), StartupCheck.KEY_EXPRESSION));
         ExpressionKeySource versions = faults.<@Nullable ExpressionKeySource>collect(
                 null, () -> this.identities.versionsOf(strategy, version, method, topics));
-        String lockExpression = faults.collect("", () -> this.texts.resolve(annotation.lock(), Check.LOCK));
+        String lockExpression = faults.collect("", () -> this.texts.resolve(annotation.lock(), StartupCheck.LOCK));
         ListenerLock lock = faults.<@Nullable ListenerLock>collect(
                 null, () -> lock(lockExpression, consumer, method, topics));
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
-                        this.texts.resolve(annotation.retention(), Check.RETENTION_VALUE), consumer));
+                        this.texts.resolve(annotation.retention(), StartupCheck.RETENTION_VALUE), consumer));
         PlatformTransactionManager manager = faults.<@Nullable PlatformTransactionManager>collect(
                 null,
                 () -> this.transactions.managerFor(
-                        attribute, this.texts.resolve(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
+                        attribute,
+                        this.texts.resolve(annotation.transactionManager(), StartupCheck.TRANSACTION_MANAGER)));
         UniqueConstraint constraint = faults.<@Nullable UniqueConstraint>collect(
                 null,
                 () -> this.strategies.findUniqueConstraint(
-                        strategy, this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY)));
+                        strategy, this.texts.resolve(annotation.uniqueConstraint(), StartupCheck.STRATEGY)));
         boolean atCommit = faults.collect(
                 false,
-                () -> this.texts.resolveFlag(annotation.claimAtCommit(), this.defaults.claimAtCommit(), Check.STRATEGY)
+                () -> this.texts.resolveFlag(
+                                annotation.claimAtCommit(), this.defaults.claimAtCommit(), StartupCheck.STRATEGY)
                         && manager != null
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         InboxRecorder inbox = faults.<@Nullable InboxRecorder>collect(null, () -> inbox(candidate, consumer));
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
                 candidate.name(),
-                ContainerFacts.topicsOf(candidate.container()),
+                ListenerContainers.topicsOf(candidate.container()),
                 candidate.container().getGroupId(),
                 (versions != null) ? "%s, version from %s".formatted(keys, versions) : keys.toString(),
                 retention,
@@ -134,7 +138,7 @@ final class ListenerResolver {
             definition = new ListenerDefinition(
                     consumer,
                     method,
-                    new CandidateFactory(
+                    new InboundMessageFactory(
                             strategy,
                             new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                             (versions != null) ? new VersionResolver(consumer, versions) : null,
@@ -175,7 +179,7 @@ final class ListenerResolver {
         }
         if (this.defaults.locks() == null) {
             throw ListenerFault.found(
-                    Check.LOCK,
+                    StartupCheck.LOCK,
                     "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own."
                             .formatted(expression),
                     "Remove it, or use the provided store.");
@@ -186,14 +190,15 @@ final class ListenerResolver {
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
         InboxRecorderFactory inboxes = this.defaults.inboxes();
-        boolean forAll =
-                inboxes != null && inboxes.forAll() && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
-        if (!this.texts.resolveFlag(candidate.annotation().inbox(), forAll, Check.INBOX)) {
+        boolean forAll = inboxes != null
+                && inboxes.forAll()
+                && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
+        if (!this.texts.resolveFlag(candidate.annotation().inbox(), forAll, StartupCheck.INBOX)) {
             return null;
         }
         if (inboxes == null) {
             throw ListenerFault.found(
-                    Check.INBOX,
+                    StartupCheck.INBOX,
                     "Its messages are to be kept in the inbox, which is a table beside that of processed messages, but"
                             + " the application has a ProcessedMessageStore of its own.",
                     "Remove inbox = \"true\", or use the provided store.");
@@ -201,7 +206,7 @@ final class ListenerResolver {
         String refusal = DeserializerInstrumentation.refusal(candidate.container());
         if (refusal != null) {
             throw ListenerFault.found(
-                    Check.INBOX,
+                    StartupCheck.INBOX,
                     refusal + ".",
                     "Use a DefaultKafkaConsumerFactory, or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }

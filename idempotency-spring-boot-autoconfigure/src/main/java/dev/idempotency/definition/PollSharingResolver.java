@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +59,7 @@ final class PollSharingResolver {
                 .collect(Collectors.toSet());
         boolean demanded = asked.contains("true");
         boolean wanted = demanded || (this.byDefault && !asked.contains("false"));
-        if (!wanted || ContainerFacts.deliversBatches(first.container())) {
+        if (!wanted || ListenerContainers.deliversBatches(first.container())) {
             return new Decision(false, false, List.of());
         }
         List<ListenerFault> obstacles = new ArrayList<>();
@@ -89,7 +89,7 @@ final class PollSharingResolver {
                 obstacles);
         // A demand is answered by the check of error handlers, which can be relaxed.
         refuseIf(
-                !demanded && ContainerFacts.ignoresBatches(container.getCommonErrorHandler()),
+                !demanded && ListenerContainers.ignoresBatches(container.getCommonErrorHandler()),
                 "Its container's error handler does not implement handleBatch.",
                 "Use a DefaultErrorHandler",
                 obstacles);
@@ -141,7 +141,7 @@ final class PollSharingResolver {
     private static void refuseIf(boolean condition, String what, String remedy, List<ListenerFault> obstacles) {
         if (condition) {
             obstacles.add(new ListenerFault(
-                    Check.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\"."));
+                    StartupCheck.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\"."));
         }
     }
 }

@@ -88,7 +88,8 @@ public record ProtectedListener(
         if (this.definition == null) {
             return Set.of();
         }
-        Set<String> arguments = new TreeSet<>(this.definition.candidates().ids().variables());
+        Set<String> arguments =
+                new TreeSet<>(this.definition.messageFactory().ids().variables());
         arguments.removeAll(this.definition.method().payloadNames());
         return arguments;
     }

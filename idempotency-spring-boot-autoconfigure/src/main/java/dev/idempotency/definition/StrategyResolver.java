@@ -1,15 +1,15 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.AdmissionStrategy;
+import dev.idempotency.store.ClaimStrategy;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.MessageIdStrategy;
@@ -37,7 +37,7 @@ final class StrategyResolver {
     private final ListenerDefaults defaults;
     private final AnnotationTexts texts;
     private final ProcessedMessageStore store;
-    private final Map<String, Strategy> strategies = new ConcurrentHashMap<>();
+    private final Map<String, DeduplicationStrategy> strategies = new ConcurrentHashMap<>();
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
 
     StrategyResolver(ListenerDefaults defaults, AnnotationTexts texts) {
@@ -47,35 +47,35 @@ final class StrategyResolver {
     }
 
     /** Returns the strategy of a consumer, if it can be used. */
-    Strategy require(Strategy strategy, String consumer) {
-        Strategy others = this.strategies.putIfAbsent(consumer, strategy);
+    DeduplicationStrategy require(DeduplicationStrategy strategy, String consumer) {
+        DeduplicationStrategy others = this.strategies.putIfAbsent(consumer, strategy);
         if (others != null && others != strategy) {
             throw ListenerFault.found(
-                    Check.STRATEGY,
-                    "The messages of consumer '%s' cannot be recognised by both Strategy.%s and Strategy.%s."
+                    StartupCheck.STRATEGY,
+                    "The messages of consumer '%s' cannot be recognised by both DeduplicationStrategy.%s and DeduplicationStrategy.%s."
                             .formatted(consumer, others, strategy),
                     "State one strategy for all its methods, or give each a consumer = … of its own.");
         }
-        if (strategy != Strategy.MESSAGE_ID && this.defaults.strategies() == null) {
+        if (strategy != DeduplicationStrategy.MESSAGE_ID && this.defaults.strategies() == null) {
             throw ListenerFault.found(
-                    Check.STRATEGY,
-                    "Strategy.%s needs the database of the provided store, but the application has a"
+                    StartupCheck.STRATEGY,
+                    "DeduplicationStrategy.%s needs the database of the provided store, but the application has a"
                                     .formatted(strategy)
                             + " ProcessedMessageStore of its own.",
-                    "Use the provided store, or the default, Strategy.MESSAGE_ID.");
+                    "Use the provided store, or the default, DeduplicationStrategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.VERSION && !tables().versions().isSupported()) {
+        if (strategy == DeduplicationStrategy.VERSION && !tables().versions().isSupported()) {
             throw ListenerFault.found(
-                    Check.STRATEGY,
+                    StartupCheck.STRATEGY,
                     "The application has a Dialect of its own, which does not know how versions are compared.",
-                    "Let it return a statement from versionsIn(…), or use the default, Strategy.MESSAGE_ID.");
+                    "Let it return a statement from versionsIn(…), or use the default, DeduplicationStrategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
+        if (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
             throw ListenerFault.found(
-                    Check.STRATEGY,
-                    "Strategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
+                    StartupCheck.STRATEGY,
+                    "DeduplicationStrategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
                             + " tell which constraint was violated, and in which transaction.",
-                    "Use the default, Strategy.MESSAGE_ID.");
+                    "Use the default, DeduplicationStrategy.MESSAGE_ID.");
         }
         return strategy;
     }
@@ -83,10 +83,10 @@ final class StrategyResolver {
     /** Finds what does not go with the strategy of a listener: attributes that would be ignored, or promise too much. */
     List<ListenerFault> validate(
             IdempotentListener annotation, TransactionAttribute attribute, boolean hasRetryTopics) {
-        Strategy strategy = annotation.strategy();
-        boolean ids = strategy == Strategy.MESSAGE_ID;
+        DeduplicationStrategy strategy = annotation.strategy();
+        boolean ids = strategy == DeduplicationStrategy.MESSAGE_ID;
         boolean keyed = strategy.isForgetful();
-        boolean constrained = strategy == Strategy.UNIQUE_CONSTRAINT;
+        boolean constrained = strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT;
         List<ListenerFault> faults = new ArrayList<>();
         refuse(!keyed && isStated(annotation.key()), "key = \"" + annotation.key() + "\"", strategy, NO_IDS, faults);
         refuse(
@@ -97,7 +97,7 @@ final class StrategyResolver {
                 faults);
         boolean inbox = this.texts.resolveIfPossible(annotation.inbox()).equals("true");
         refuse(!ids && inbox, "inbox = \"true\"", strategy, NO_IDS, faults);
-        refuse(!ids && annotation.keepReply(), "keepReply = true", strategy, NO_IDS, faults);
+        refuse(!ids && annotation.storeReply(), "storeReply = true", strategy, NO_IDS, faults);
         OnConflict conflicts = annotation.conflicts();
         refuse(!ids && conflicts != OnConflict.DEFAULT, "conflicts = " + conflicts, strategy, NO_IDS, faults);
         refuse(
@@ -107,7 +107,7 @@ final class StrategyResolver {
                 "what a duplicate did up to the violation would be committed",
                 faults);
         refuse(
-                strategy == Strategy.OFFSET && hasRetryTopics,
+                strategy == DeduplicationStrategy.OFFSET && hasRetryTopics,
                 "A retry topic, be it by @RetryableTopic or by a RetryTopicConfiguration,",
                 strategy,
                 "each attempt is another record, in another topic",
@@ -115,38 +115,49 @@ final class StrategyResolver {
         require(
                 constrained,
                 "uniqueConstraint = \"payment_pkey\"",
-                Strategy.UNIQUE_CONSTRAINT,
+                DeduplicationStrategy.UNIQUE_CONSTRAINT,
                 annotation.uniqueConstraint(),
                 faults);
-        boolean versioned = strategy == Strategy.VERSION;
-        require(versioned, "version = \"#payload.version\"", Strategy.VERSION, annotation.version(), faults);
+        boolean versioned = strategy == DeduplicationStrategy.VERSION;
+        require(
+                versioned,
+                "version = \"#payload.version\"",
+                DeduplicationStrategy.VERSION,
+                annotation.version(),
+                faults);
         if (versioned) {
-            require(true, "key = \"#payload.accountId\"", Strategy.VERSION, annotation.key(), faults);
+            require(true, "key = \"#payload.accountId\"", DeduplicationStrategy.VERSION, annotation.key(), faults);
         }
         return faults;
     }
 
     private static void refuse(
-            boolean present, String what, Strategy strategy, String reason, List<ListenerFault> faults) {
+            boolean present, String what, DeduplicationStrategy strategy, String reason, List<ListenerFault> faults) {
         if (present) {
             faults.add(new ListenerFault(
-                    Check.STRATEGY,
-                    "%s does not go with strategy = Strategy.%s: %s.".formatted(what, strategy, reason),
-                    "Remove it, or use the default, Strategy.MESSAGE_ID."));
+                    StartupCheck.STRATEGY,
+                    "%s does not go with strategy = DeduplicationStrategy.%s: %s.".formatted(what, strategy, reason),
+                    "Remove it, or use the default, DeduplicationStrategy.MESSAGE_ID."));
         }
     }
 
     private void require(
-            boolean required, String example, Strategy strategy, String value, List<ListenerFault> faults) {
+            boolean required,
+            String example,
+            DeduplicationStrategy strategy,
+            String value,
+            List<ListenerFault> faults) {
         if (isStated(value) != required) {
             faults.add(new ListenerFault(
-                    Check.STRATEGY,
+                    StartupCheck.STRATEGY,
                     required
-                            ? "strategy = Strategy.%s needs an attribute such as %s.".formatted(strategy, example)
-                            : "'%s' has an effect with strategy = Strategy.%s only.".formatted(value, strategy),
+                            ? "strategy = DeduplicationStrategy.%s needs an attribute such as %s."
+                                    .formatted(strategy, example)
+                            : "'%s' has an effect with strategy = DeduplicationStrategy.%s only."
+                                    .formatted(value, strategy),
                     required
                             ? "Add it to @IdempotentListener."
-                            : "Remove it, or write strategy = Strategy.%s.".formatted(strategy)));
+                            : "Remove it, or write strategy = DeduplicationStrategy.%s.".formatted(strategy)));
         }
     }
 
@@ -161,7 +172,7 @@ final class StrategyResolver {
         Duration others = this.retentions.putIfAbsent(consumer, retention);
         if (others != null && !others.equals(retention)) {
             throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
+                    StartupCheck.RETENTION_VALUE,
                     "The consumer '%s' is to remember its messages for %s and for %s."
                             .formatted(consumer, others, retention),
                     "State one @IdempotentListener(retention = …) for all its methods.");
@@ -175,7 +186,7 @@ final class StrategyResolver {
                     "@IdempotentListener(retention = …)", DurationFormatterUtils.detectAndParse(text));
         } catch (IllegalArgumentException | ArithmeticException ex) {
             throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
+                    StartupCheck.RETENTION_VALUE,
                     "The retention '%s' cannot be used: %s.".formatted(text, ex.getMessage()),
                     "Write @IdempotentListener(retention = \"30d\"), at most 3650d, or leave it to idempotency.retention.");
         }
@@ -192,7 +203,7 @@ final class StrategyResolver {
         if (contradiction != null) {
             if (demanded) {
                 throw ListenerFault.found(
-                        Check.STRATEGY,
+                        StartupCheck.STRATEGY,
                         "claimAtCommit = \"true\" does not go with %s.".formatted(contradiction),
                         "Remove one of them.");
             }
@@ -201,7 +212,7 @@ final class StrategyResolver {
         String obstacle = obstacleToClaimAtCommit(manager);
         if (obstacle != null) {
             throw ListenerFault.found(
-                    Check.STRATEGY,
+                    StartupCheck.STRATEGY,
                     "Its messages are to be claimed with the commit. " + obstacle,
                     demanded
                             ? "Remove claimAtCommit = \"true\"."
@@ -212,17 +223,17 @@ final class StrategyResolver {
     }
 
     private @Nullable String contradictionToClaimAtCommit(ListenerCandidate candidate, boolean shared) {
-        if (shared || ContainerFacts.deliversBatches(candidate.container())) {
+        if (shared || ListenerContainers.deliversBatches(candidate.container())) {
             return (shared ? "transactionPerPoll" : "a batch listener") + ", which claims all messages at once";
         }
-        if (candidate.annotation().keepReply()) {
-            return "keepReply, as the claim is not held while the listener runs";
+        if (candidate.annotation().storeReply()) {
+            return "storeReply, as the claim is not held while the listener runs";
         }
         if (isStated(candidate.annotation().lock())) {
             return "lock, as duplicates would wait for it";
         }
-        Strategy strategy = candidate.annotation().strategy();
-        return (strategy != Strategy.MESSAGE_ID) ? "strategy = Strategy." + strategy : null;
+        DeduplicationStrategy strategy = candidate.annotation().strategy();
+        return (strategy != DeduplicationStrategy.MESSAGE_ID) ? "strategy = DeduplicationStrategy." + strategy : null;
     }
 
     private @Nullable String obstacleToClaimAtCommit(PlatformTransactionManager manager) {
@@ -244,8 +255,8 @@ final class StrategyResolver {
     }
 
     /** Creates the strategy of a listener without faults; {@code constraint} is the one that it is recognised by, if it is. */
-    AdmissionStrategy create(
-            Strategy strategy,
+    ClaimStrategy create(
+            DeduplicationStrategy strategy,
             String consumer,
             TopicIdTracker topics,
             ConsumerObserver observer,
@@ -263,19 +274,19 @@ final class StrategyResolver {
     }
 
     /** Asks the database whether a consumer has processed any message. */
-    BooleanSupplier processedAny(Strategy strategy, String consumer) {
+    BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {
         return () -> StoreExceptionTranslator.attempt(
                 () -> "ask whether consumer '" + consumer + "' has processed any message",
-                () -> (strategy == Strategy.VERSION)
+                () -> (strategy == DeduplicationStrategy.VERSION)
                         ? tables().versions().hasProcessed(consumer)
                         : this.store.hasProcessed(consumer));
     }
 
     /** Finds a constraint in the database; {@code null} where there is none to be found, which is another fault already. */
     @Nullable
-    UniqueConstraint findUniqueConstraint(Strategy strategy, String name) {
+    UniqueConstraint findUniqueConstraint(DeduplicationStrategy strategy, String name) {
         JdbcStrategyFactory tables = this.defaults.strategies();
-        if (strategy != Strategy.UNIQUE_CONSTRAINT
+        if (strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT
                 || !StringUtils.hasText(name)
                 || tables == null
                 || !tables.isUniqueConstraintSupported()) {
@@ -285,7 +296,7 @@ final class StrategyResolver {
             return tables.findUniqueConstraint(name);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
-                    Check.STRATEGY,
+                    StartupCheck.STRATEGY,
                     "uniqueConstraint = \"%s\" cannot tell duplicates. %s.".formatted(name, ex.getMessage()),
                     "Name a unique constraint or index on what the message sets, not null, of a table that the listener"
                             + " inserts into, and create it before the application starts, as by its migrations.");

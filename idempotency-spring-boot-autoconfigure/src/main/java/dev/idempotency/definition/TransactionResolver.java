@@ -1,6 +1,6 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +53,7 @@ final class TransactionResolver {
                     this.beanFactory, PlatformTransactionManager.class, qualifier);
         } catch (NoSuchBeanDefinitionException ex) {
             throw ListenerFault.found(
-                    Check.TRANSACTION_MANAGER,
+                    StartupCheck.TRANSACTION_MANAGER,
                     "The listener names the transaction manager '%s', but no PlatformTransactionManager has that name"
                                     .formatted(qualifier)
                             + " or qualifier; there are " + managerNames() + ".",
@@ -79,7 +79,7 @@ final class TransactionResolver {
             return candidates.values().iterator().next();
         }
         throw ListenerFault.found(
-                Check.TRANSACTION_MANAGER,
+                StartupCheck.TRANSACTION_MANAGER,
                 candidates.isEmpty()
                         ? "The listener needs a PlatformTransactionManager for the store's DataSource, but there is none"
                                 + " besides those of Kafka or of reactive databases: " + managerNames() + "."

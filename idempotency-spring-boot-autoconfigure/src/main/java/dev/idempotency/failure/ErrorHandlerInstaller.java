@@ -110,7 +110,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     /** The error handler that is wrapped: the application's own, or the provided one. */
     public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
+        return (handler instanceof SuspendingErrorHandler outages) ? outages.delegate() : handler;
     }
 
     /** Whether a container has the provided error handler. */
@@ -121,8 +121,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        if (handler != null && !(handler instanceof OutageErrorHandler)) {
-            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
+        if (handler != null && !(handler instanceof SuspendingErrorHandler)) {
+            container.setCommonErrorHandler(new SuspendingErrorHandler(handler, suspension));
         }
     }
 

@@ -41,7 +41,7 @@ final class Outage {
     private final String consumer;
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
-    private final SuspectRecords suspects;
+    private final PoisonRecordDetector poisonRecords;
     private final Map<Thread, Waiting> waiting = new ConcurrentHashMap<>();
     private final Map<TopicPartition, RefusedDeadLetter> refused = new ConcurrentHashMap<>();
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
@@ -53,7 +53,7 @@ final class Outage {
 
     Outage(String consumer, FailureClassifier classifier, BackOffSettings pauses, BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
-        this.suspects = new SuspectRecords(consumer, pauses.maxAttempts(), storeTakesWrites);
+        this.poisonRecords = new PoisonRecordDetector(consumer, pauses.maxAttempts(), storeTakesWrites);
         this.classifier = classifier;
         this.pauses = pauses;
     }
@@ -65,7 +65,7 @@ final class Outage {
     /** The kind of a record's failure: the message's own also if it looks like an outage and is none. */
     FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
         FailureKind kind = this.classifier.classify(failure);
-        boolean messagesOwn = kind == FailureKind.OUTAGE && this.suspects.recordFailure(failure, record);
+        boolean messagesOwn = kind == FailureKind.OUTAGE && this.poisonRecords.recordFailure(failure, record);
         return messagesOwn ? FailureKind.MESSAGE : kind;
     }
 
@@ -73,8 +73,8 @@ final class Outage {
         return this.pauses.maxInterval();
     }
 
-    SuspectRecords suspects() {
-        return this.suspects;
+    PoisonRecordDetector poisonRecords() {
+        return this.poisonRecords;
     }
 
     synchronized List<ConsumerOutage> current() {

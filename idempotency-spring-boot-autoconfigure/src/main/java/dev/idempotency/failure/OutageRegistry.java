@@ -85,7 +85,8 @@ public final class OutageRegistry {
      */
     public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
         return classify(failure) == FailureKind.OUTAGE
-                && !(records.size() == 1 && outageOf(consumer).suspects().isAboutToBlame(failure, records.get(0)));
+                && !(records.size() == 1
+                        && outageOf(consumer).poisonRecords().isAboutToBePoison(failure, records.get(0)));
     }
 
     /** To be run after each commit of a consumer, on the thread that made it: an outage is over then. */

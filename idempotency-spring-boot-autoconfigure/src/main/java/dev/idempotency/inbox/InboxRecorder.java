@@ -42,13 +42,13 @@ public final class InboxRecorder {
     private final InboxTable inOwnTransaction;
     private final String completion;
     private final TransactionTemplate ownTransaction;
-    private final Function<Delivered, KeptMessage> keeping;
+    private final Function<Delivered, StoredMessage> keeping;
     private final BiPredicate<List<Delivered>, Throwable> isOutage;
     private final ObserverNotifier<InboxObserver> observers;
 
     InboxRecorder(
             JdbcProcessedMessageStore store,
-            Function<Delivered, KeptMessage> keeping,
+            Function<Delivered, StoredMessage> keeping,
             BiPredicate<List<Delivered>, Throwable> isOutage,
             ObserverNotifier<InboxObserver> observers) {
         IdempotencyDatabase database = store.database();
@@ -113,7 +113,7 @@ public final class InboxRecorder {
      * Those that are in the table and those that are not are written in transactions of their own: so each transaction
      * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
      */
-    private void writeFailed(List<KeptMessage> messages, String error) {
+    private void writeFailed(List<StoredMessage> messages, String error) {
         for (int tries = 1; ; tries++) {
             try {
                 insertFailed(updateFailed(messages, error), error);
@@ -132,11 +132,11 @@ public final class InboxRecorder {
      * meantime stays so. That is asked after the rows have been locked: whoever processes one of them now has to wait for
      * the lock, and will say so after us.
      */
-    private List<KeptMessage> updateFailed(List<KeptMessage> messages, String error) {
+    private List<StoredMessage> updateFailed(List<StoredMessage> messages, String error) {
         return this.ownTransaction.execute(status -> {
             Set<MessageId> known = this.inOwnTransaction.lock(ids(messages));
             Set<MessageId> processed = findProcessed(known);
-            List<KeptMessage> failed = messages.stream()
+            List<StoredMessage> failed = messages.stream()
                     .filter(message -> known.contains(message.id()) && !processed.contains(message.id()))
                     .toList();
             this.inOwnTransaction.updateFailed(failed, error);
@@ -150,10 +150,10 @@ public final class InboxRecorder {
      * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
      * somebody did so, and was forgotten since, is asked once the rows are there to be waited for.
      */
-    private void insertFailed(List<KeptMessage> messages, String error) {
+    private void insertFailed(List<StoredMessage> messages, String error) {
         this.ownTransaction.executeWithoutResult(status -> {
             Set<MessageId> processed = findProcessed(ids(messages));
-            List<KeptMessage> missing = messages.stream()
+            List<StoredMessage> missing = messages.stream()
                     .filter(message -> !processed.contains(message.id()))
                     .toList();
             this.inOwnTransaction.insertFailed(missing, error);
@@ -165,7 +165,7 @@ public final class InboxRecorder {
         return ids.isEmpty() ? Set.of() : this.store.find(ids).keySet();
     }
 
-    private static List<MessageId> ids(List<KeptMessage> messages) {
-        return messages.stream().map(KeptMessage::id).toList();
+    private static List<MessageId> ids(List<StoredMessage> messages) {
+        return messages.stream().map(StoredMessage::id).toList();
     }
 }

@@ -57,7 +57,7 @@ public final class InboxRecorderFactory {
         boolean retries = container.getMainListenerId() != null;
         return new InboxRecorder(
                 this.store,
-                message -> KeptMessage.of(
+                message -> StoredMessage.of(
                         message.id(),
                         message.coordinates(),
                         message.record(),

@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.ParameterizedPreparedStatementSetter;
 /** Writes the table of the inbox. Rows are locked in the order of their ids, to avoid deadlocks. */
 final class InboxTable {
 
-    private static final Comparator<KeptMessage> BY_ID =
+    private static final Comparator<StoredMessage> BY_ID =
             Comparator.comparing(message -> message.id().value());
 
     /** For statements that are not part of a listener's transaction. */
@@ -66,7 +66,7 @@ final class InboxTable {
     }
 
     /** Writes messages as processed, with the statement of {@link Dialect#inboxCompletionIn}. */
-    void complete(String completion, List<KeptMessage> messages) {
+    void complete(String completion, List<StoredMessage> messages) {
         if (messages.size() == 1) {
             this.jdbc.update(completion, statement -> bind(statement, messages.get(0)));
         } else {
@@ -75,7 +75,7 @@ final class InboxTable {
     }
 
     /** Writes messages that are not in the table as failed. */
-    void insertFailed(List<KeptMessage> messages, String error) {
+    void insertFailed(List<StoredMessage> messages, String error) {
         batch(INSERT_FAILED.formatted(this.table), sorted(messages), (statement, message) -> {
             bind(statement, message);
             statement.setString(12, error);
@@ -83,7 +83,7 @@ final class InboxTable {
     }
 
     /** Writes that messages in the table have failed again. */
-    void updateFailed(List<KeptMessage> messages, String error) {
+    void updateFailed(List<StoredMessage> messages, String error) {
         batch(UPDATE_FAILED.formatted(this.table, this.now), messages, (statement, message) -> {
             statement.setString(1, error);
             bind(statement, 2, message.id());
@@ -130,11 +130,11 @@ final class InboxTable {
                 this.jdbc.queryForObject("select " + this.database.dialect().secondsOf(this.now), BigDecimal.class)));
     }
 
-    private static List<KeptMessage> sorted(List<KeptMessage> messages) {
+    private static List<StoredMessage> sorted(List<StoredMessage> messages) {
         return messages.stream().sorted(BY_ID).toList();
     }
 
-    private static void bind(PreparedStatement statement, KeptMessage message) throws SQLException {
+    private static void bind(PreparedStatement statement, StoredMessage message) throws SQLException {
         bind(statement, 1, message.id());
         statement.setString(3, message.type());
         statement.setString(4, message.coordinates().topic());

@@ -46,7 +46,7 @@ public record BrokerConnection(Map<String, Object> settings) {
 
     /** Returns the connection of a container's consumers. */
     public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
-        return ofClient(ContainerFacts.consumerSettings(container));
+        return ofClient(ListenerContainers.consumerSettings(container));
     }
 
     private static BrokerConnection ofClient(Map<String, Object> configuration) {

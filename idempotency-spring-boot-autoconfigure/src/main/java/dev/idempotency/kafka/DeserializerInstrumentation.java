@@ -90,7 +90,7 @@ public final class DeserializerInstrumentation {
                 (DefaultKafkaConsumerFactory<Object, Object>) SpringKafkaInternals.consumerFactoryOf(container);
         Assert.state(factory != null, "The container has no consumer factory");
         Properties own = new Properties();
-        own.putAll(ContainerFacts.ownConsumerSettings(container));
+        own.putAll(ListenerContainers.ownConsumerSettings(container));
         if (!isSupplied(factory, true)) {
             replaceNamed(
                     factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);

@@ -27,7 +27,7 @@ public final class ListenerDeserializers implements AutoCloseable {
 
     public ListenerDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
-        Map<String, Object> settings = ContainerFacts.consumerSettings(container);
+        Map<String, Object> settings = ListenerContainers.consumerSettings(container);
         // The received bytes are known here.
         settings.remove(CapturingDeserializer.RECEIVED);
         settings.remove(CapturingDeserializer.MESSAGES_FAULT);

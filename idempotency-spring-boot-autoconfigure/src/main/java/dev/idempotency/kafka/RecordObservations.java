@@ -35,7 +35,8 @@ public final class RecordObservations {
 
     /** Observes the records of a container. */
     public static RecordObservations of(AbstractMessageListenerContainer<?, ?> container, BeanFactory beanFactory) {
-        if (ContainerFacts.innermostListenerOf(container) instanceof MessagingMessageListenerAdapter<?, ?> adapter) {
+        if (ListenerContainers.innermostListenerOf(container)
+                instanceof MessagingMessageListenerAdapter<?, ?> adapter) {
             // It would stop the current observation, whichever that is.
             adapter.setObservationRegistry(new UnseenObservations());
         }

@@ -1,7 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIds;
+import dev.idempotency.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -25,7 +25,8 @@ public record HeaderKeyResolver(List<String> headers) implements MessageKeyResol
     public static final String ID = "id";
 
     /** Those that are looked at unless others are named. */
-    public static final List<String> DEFAULT_HEADERS = List.of(IDEMPOTENCY_KEY, MessageIds.HEADER, CLOUD_EVENT_ID, ID);
+    public static final List<String> DEFAULT_HEADERS =
+            List.of(IDEMPOTENCY_KEY, MessageIdHeader.HEADER, CLOUD_EVENT_ID, ID);
 
     private static final String CLOUD_EVENT_SOURCE = "ce_source";
     private static final String HEX_PREFIX = "hex:";

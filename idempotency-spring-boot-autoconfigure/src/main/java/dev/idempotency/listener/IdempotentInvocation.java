@@ -11,16 +11,16 @@ import dev.idempotency.key.MessageView;
 import dev.idempotency.lock.LockAttempt;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.Admission;
-import dev.idempotency.store.AdmissionStrategy;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.store.ClaimResult;
+import dev.idempotency.store.ClaimStrategy;
 import dev.idempotency.store.ClaimedTransaction;
+import dev.idempotency.store.InboundMessage;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.io.Serial;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -39,14 +39,14 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     final Delivery delivery;
     final ListenerDefinition definition;
-    private AdmissionStrategy strategy;
+    private ClaimStrategy strategy;
     private ClaimedTransaction transaction;
-    private List<Candidate> candidates = List.of();
-    private final Map<Candidate, String> lockKeys = new IdentityHashMap<>();
+    private List<InboundMessage> messages = List.of();
+    private @Nullable String[] lockKeys = {};
     private @Nullable LockAttempt lock;
     private Set<String> awaitedKeys = Set.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
-    private @Nullable Admission admission;
+    private @Nullable ClaimResult result;
     private IdempotencyContext.@Nullable Scope context;
     private boolean returned;
     private boolean mayBeRefused = true;
@@ -62,19 +62,19 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     abstract MessageView view(int position);
 
     /** Calls the listener with the new messages, in order; returns its result. */
-    abstract @Nullable Object call(List<Candidate> admitted) throws Throwable;
+    abstract @Nullable Object call(List<InboundMessage> accepted) throws Throwable;
 
     /** Returns the kept reply to these messages, which are duplicates, or {@code null}. */
     @Nullable
-    Object replyAgain(List<Candidate> duplicates) {
+    Object replyAgain(List<InboundMessage> duplicates) {
         return null;
     }
 
     @Nullable
     Object proceed() throws Throwable {
         OutcomeReporter.delivered(this.definition, this.delivery.records());
-        this.candidates = identify();
-        if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {
+        this.messages = identify();
+        if (this.messages.isEmpty() && !this.withoutKey.isEmpty()) {
             this.delivery.skip();
             this.definition.keyFailures().skipped(this.withoutKey);
             return this.definition.method().resultWhenSkipped();
@@ -86,7 +86,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             return result;
         } catch (ConflictFoundException ex) {
-            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.candidate, ex.conflict) : ex;
+            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.message, ex.conflict) : ex;
         } catch (Throwable ex) {
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
@@ -101,7 +101,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                     this.definition,
                     RecordCoordinates.of(this.delivery.records().get(0)),
                     failure,
-                    (this.admission != null) ? this.admission.admitted() : List.of());
+                    (this.result != null) ? this.result.accepted() : List.of());
         }
     }
 
@@ -109,14 +109,15 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return this.delivery.records().size() == 1;
     }
 
-    private List<Candidate> identify() {
+    private List<InboundMessage> identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
-        List<Candidate> identified = new ArrayList<>(records.size());
+        List<InboundMessage> identified = new ArrayList<>(records.size());
+        this.lockKeys = (this.definition.lock() != null) ? new String[records.size()] : this.lockKeys;
         for (int i = 0; i < records.size(); i++) {
             try {
-                Candidate candidate = identify(records.get(i), i);
-                if (candidate != null) {
-                    identified.add(candidate);
+                InboundMessage message = identify(records.get(i), i);
+                if (message != null) {
+                    identified.add(message);
                 } else {
                     this.withoutKey.add(RecordCoordinates.of(records.get(i)));
                 }
@@ -127,16 +128,16 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return identified;
     }
 
-    private @Nullable Candidate identify(ConsumerRecord<?, ?> record, int position) {
+    private @Nullable InboundMessage identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
-        MessageView message = view(position);
-        Candidate candidate = this.definition.candidates().create(position, message);
-        if (candidate != null && this.definition.lock() != null) {
-            this.lockKeys.put(candidate, this.definition.lock().keys().resolve(message));
+        MessageView view = view(position);
+        InboundMessage message = this.definition.messageFactory().create(position, view);
+        if (message != null && this.definition.lock() != null) {
+            this.lockKeys[position] = this.definition.lock().keys().resolve(view);
         }
-        return candidate;
+        return message;
     }
 
     private @Nullable Object execute() throws Throwable {
@@ -151,7 +152,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             this.transaction = this.definition.transactions().get();
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
-            Admission refusal = findRefusal(ex);
+            ClaimResult refusal = findRefusal(ex);
             if (refusal == null) {
                 throw ex;
             }
@@ -171,24 +172,24 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
                 this.delivery.settle();
             }
-            if (this.transaction.isCommitted() && this.admission != null) {
-                OutcomeReporter.committed(this.definition, this.admission, System.nanoTime() - start);
+            if (this.transaction.isCommitted() && this.result != null) {
+                OutcomeReporter.committed(this.definition, this.result, System.nanoTime() - start);
                 this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
     }
 
     private @Nullable Object claimAndCall() throws Throwable {
-        Admission answer = claim();
+        ClaimResult answer = claim();
         requireNoConflict(answer);
-        this.admission = answer;
-        if (answer.isEmpty() && !this.candidates.isEmpty()) {
+        this.result = answer;
+        if (answer.isEmpty() && !this.messages.isEmpty()) {
             this.delivery.skip();
-            Object reply = replyAgain(this.candidates);
+            Object reply = replyAgain(this.messages);
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
-        if (!lock(answer.admitted())) {
+        if (!lock(answer.accepted())) {
             this.transaction.requestRollback();
             return null;
         }
@@ -198,7 +199,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContext.open(answer.ids());
-        return callAndStore(answer.admitted());
+        return callAndStore(answer.accepted());
     }
 
     /**
@@ -206,11 +207,13 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
      *
      * @return {@code false} if another transaction of this instance has one, and this one is to wait for it elsewhere
      */
-    private boolean lock(List<Candidate> admitted) {
-        if (this.definition.lock() == null || admitted.isEmpty()) {
+    private boolean lock(List<InboundMessage> accepted) {
+        if (this.definition.lock() == null || accepted.isEmpty()) {
             return true;
         }
-        Set<String> keys = admitted.stream().map(this.lockKeys::get).collect(Collectors.toSet());
+        Set<String> keys = accepted.stream()
+                .map(message -> Objects.requireNonNull(this.lockKeys[message.position()]))
+                .collect(Collectors.toSet());
         if (this.lock == null) {
             this.lock = this.definition.lock().locks().attempt();
             if (!this.lock.enter(keys) && this.transaction.isOwn()) {
@@ -222,10 +225,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return true;
     }
 
-    private void requireNoConflict(Admission answer) {
+    private void requireNoConflict(ClaimResult answer) {
         if (this.definition.conflicts().isFailure()) {
             // It must not be dropped: what was claimed beside it is undone.
-            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+            for (Map.Entry<InboundMessage, Conflict> first : answer.conflicts().entrySet()) {
                 throw new ConflictFoundException(first.getKey(), first.getValue());
             }
         }
@@ -238,23 +241,23 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                         this.definition.consumer());
     }
 
-    private Admission claim() {
-        if (this.candidates.isEmpty()) {
+    private ClaimResult claim() {
+        if (this.messages.isEmpty()) {
             // A filter has left nothing of a batch.
-            return new Admission(List.of(), List.of());
+            return new ClaimResult(List.of(), List.of());
         }
         if (isSingle()) {
             this.strategy = this.strategy.within(this.transaction.isOwn());
         }
         if (!this.strategy.isClaim()) {
-            return this.strategy.admit(this.candidates);
+            return this.strategy.claim(this.messages);
         }
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = this.strategy.admit(this.candidates);
-            int claimed = answer.admitted().size();
-            observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
+            ClaimResult answer = this.strategy.claim(this.messages);
+            int claimed = answer.accepted().size();
+            observer.claimAnswered(claimed, this.messages.size() - claimed, System.nanoTime() - start);
             return answer;
         } catch (RuntimeException ex) {
             observer.claimFailed(ex, System.nanoTime() - start);
@@ -262,28 +265,28 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
     }
 
-    private @Nullable Object callAndStore(List<Candidate> admitted) throws Throwable {
+    private @Nullable Object callAndStore(List<InboundMessage> accepted) throws Throwable {
         Object result;
         try {
-            result = call(admitted);
+            result = call(accepted);
         } catch (Throwable ex) {
             if (!this.transaction.rollsBack(ex)) {
-                store(admitted);
+                store(accepted);
             }
             throw ex;
         }
         if (this.delivery.isNacked()) {
             this.transaction.requestRollback();
         } else {
-            store(admitted);
+            store(accepted);
             this.returned = true;
         }
         return result;
     }
 
-    private void store(List<Candidate> admitted) {
+    private void store(List<InboundMessage> accepted) {
         try {
-            OutcomeReporter.processed(this.definition, admitted);
+            OutcomeReporter.processed(this.definition, accepted);
         } catch (RuntimeException ex) {
             if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
                 // A statement of the listener's had failed before, and the error was caught.
@@ -291,7 +294,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             throw ex;
         }
-        this.transaction.lookBeforeCommit(() -> this.strategy.commit(admitted));
+        this.transaction.lookBeforeCommit(() -> this.strategy.commit(accepted));
     }
 
     /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
@@ -310,14 +313,14 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
      * The answer to a message that is a duplicate, as the failure of its transaction shows where it was not claimed first.
      * Several are redelivered, and processed one by one.
      */
-    private @Nullable Admission findRefusal(Throwable failure) {
+    private @Nullable ClaimResult findRefusal(Throwable failure) {
         if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
         Causes.rethrowIfFatal(failure);
         try {
-            return (this.candidates.size() == 1 && this.mayBeRefused)
-                    ? this.strategy.refusalOf(this.candidates.get(0), failure)
+            return (this.messages.size() == 1 && this.mayBeRefused)
+                    ? this.strategy.refusalOf(this.messages.get(0), failure)
                     : null;
         } catch (StoreFailedException ex) {
             // It is not known whether the message was to blame.
@@ -336,12 +339,12 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         @Serial
         private static final long serialVersionUID = 1L;
 
-        private final transient Candidate candidate;
+        private final transient InboundMessage message;
         private final transient Conflict conflict;
 
-        ConflictFoundException(Candidate candidate, Conflict conflict) {
+        ConflictFoundException(InboundMessage message, Conflict conflict) {
             super("%s has the id of %s".formatted(conflict.coordinates(), conflict.original()), null);
-            this.candidate = candidate;
+            this.message = message;
             this.conflict = conflict;
         }
     }

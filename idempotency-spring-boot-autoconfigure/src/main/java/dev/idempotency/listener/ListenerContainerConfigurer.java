@@ -6,7 +6,7 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.ErrorHandlerInstaller;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.RecordObservations;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
@@ -41,7 +41,7 @@ import org.springframework.kafka.support.Acknowledgment;
  *       records, of batches, or of polls, for which {@code AckMode.RECORD} becomes {@code BATCH};
  *   <li>keys that cannot be used are not retried by the application's error handler, nor in retry topics;
  *   <li>{@link ErrorHandlerInstaller#install}: deserializers that remember the bytes and deliver what they cannot read, the
- *       provided error handler where there is none, {@code OutageErrorHandler} around it, {@code fixTxOffsets} switched
+ *       provided error handler where there is none, {@code SuspendingErrorHandler} around it, {@code fixTxOffsets} switched
  *       off, and an interceptor that forgets the bytes after each poll.
  * </ol>
  */
@@ -69,8 +69,8 @@ public final class ListenerContainerConfigurer {
         if (methods == null) {
             return;
         }
-        AwaitedReplyTemplate.install(ContainerFacts.innermostListenerOf(container));
-        container.setupMessageListener(wrap(ContainerFacts.listenerOf(container), methods, container));
+        AwaitedReplyTemplate.install(ListenerContainers.innermostListenerOf(container));
+        container.setupMessageListener(wrap(ListenerContainers.listenerOf(container), methods, container));
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {

@@ -4,9 +4,9 @@ import dev.idempotency.MessageId;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
-import dev.idempotency.definition.ReplyKeeper;
+import dev.idempotency.definition.ReplyStore;
 import dev.idempotency.key.MessageView;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.store.InboundMessage;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -61,13 +61,13 @@ final class MethodCall extends IdempotentInvocation {
 
     @Override
     @Nullable
-    Object call(List<Candidate> admitted) throws Throwable {
+    Object call(List<InboundMessage> accepted) throws Throwable {
         if (this.delivery.isBatch()) {
-            return this.delivery.call(this.definition, narrow(admitted));
+            return this.delivery.call(this.definition, narrow(accepted));
         }
         Object result = this.delivery.call(this.definition, this.invocation);
-        ReplyKeeper replies = this.definition.method().replies();
-        MessageId id = admitted.get(0).id();
+        ReplyStore replies = this.definition.method().replies();
+        MessageId id = accepted.get(0).id();
         if (replies == null || id == null || this.delivery.isNacked()) {
             return result;
         }
@@ -77,8 +77,8 @@ final class MethodCall extends IdempotentInvocation {
 
     @Override
     @Nullable
-    Object replyAgain(List<Candidate> duplicates) {
-        ReplyKeeper replies = this.definition.method().replies();
+    Object replyAgain(List<InboundMessage> duplicates) {
+        ReplyStore replies = this.definition.method().replies();
         MessageId id = duplicates.get(0).id();
         Object reply = (replies != null && id != null) ? replies.find(id) : null;
         if (reply != null) {
@@ -88,8 +88,8 @@ final class MethodCall extends IdempotentInvocation {
     }
 
     /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
-    private MethodInvocation narrow(List<Candidate> admitted) {
-        int[] positions = admitted.stream().mapToInt(Candidate::position).toArray();
+    private MethodInvocation narrow(List<InboundMessage> accepted) {
+        int[] positions = accepted.stream().mapToInt(InboundMessage::position).toArray();
         if (this.delivery.acknowledgment() != null) {
             this.delivery.acknowledgment().narrow(positions);
         }

@@ -9,8 +9,8 @@ import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
-import dev.idempotency.store.Admission;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.store.ClaimResult;
+import dev.idempotency.store.InboundMessage;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -36,75 +36,80 @@ final class OutcomeReporter {
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */
-    static void processed(ListenerDefinition definition, List<Candidate> messages) {
-        tellInbox(definition, messages, InboxRecorder::processed);
+    static void processed(ListenerDefinition definition, List<InboundMessage> messages) {
+        reportToInbox(definition, messages, InboxRecorder::processed);
     }
 
-    static void committed(ListenerDefinition definition, Admission admission, long nanos) {
+    static void committed(ListenerDefinition definition, ClaimResult result, long nanos) {
         ConsumerObserver observer = definition.observer();
-        if (!admission.isEmpty()) {
+        if (!result.isEmpty()) {
             observer.committed(nanos);
         }
-        for (Candidate candidate : admission.admitted()) {
-            if (candidate.id() != null) {
-                observer.processed(candidate.id(), candidate.coordinates());
+        for (InboundMessage message : result.accepted()) {
+            if (message.id() != null) {
+                observer.processed(message.id(), message.coordinates());
             } else {
-                observer.missingKey(candidate.coordinates());
+                observer.missingKey(message.coordinates());
             }
         }
-        for (Duplicate duplicate : admission.duplicates()) {
+        for (Duplicate duplicate : result.duplicates()) {
             observer.duplicate(duplicate);
             logger.debug("Dropped {}, processed before: {}", duplicate.coordinates(), duplicate);
         }
-        for (Stale stale : admission.stale()) {
+        for (Stale stale : result.stale()) {
             observer.stale(stale);
             logger.debug("Dropped {}, older than what was processed before: {}", stale.coordinates(), stale);
         }
-        admission.conflicts().forEach((candidate, conflict) -> {
+        result.conflicts().forEach((message, conflict) -> {
             definition.conflicts().dropped(conflict);
-            keepConflicting(definition, candidate, conflict, ConflictHandling.failure(conflict));
+            keepConflicting(definition, message, conflict, ConflictHandling.failure(conflict));
         });
     }
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
-    static MessageConflictException refused(ListenerDefinition definition, Candidate candidate, Conflict conflict) {
+    static MessageConflictException refused(ListenerDefinition definition, InboundMessage message, Conflict conflict) {
         MessageConflictException failure = definition.conflicts().failed(conflict);
-        definition.observer().failed(candidate.coordinates(), failure);
-        keepConflicting(definition, candidate, conflict, failure);
+        definition.observer().failed(message.coordinates(), failure);
+        keepConflicting(definition, message, conflict, failure);
         return failure;
     }
 
     private static void keepConflicting(
-            ListenerDefinition definition, Candidate candidate, Conflict conflict, MessageConflictException failure) {
+            ListenerDefinition definition,
+            InboundMessage message,
+            Conflict conflict,
+            MessageConflictException failure) {
         InboxRecorder inbox = definition.inbox();
         if (inbox != null) {
-            inbox.conflicting(conflict.id(), candidate.coordinates(), candidate.record(), failure);
+            inbox.conflicting(conflict.id(), message.coordinates(), message.record(), failure);
         }
     }
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
     static void failed(
-            ListenerDefinition definition, RecordCoordinates coordinates, Throwable failure, List<Candidate> called) {
+            ListenerDefinition definition,
+            RecordCoordinates coordinates,
+            Throwable failure,
+            List<InboundMessage> called) {
         definition.observer().failed(coordinates, failure);
-        tellInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
+        reportToInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 
     /** Messages without an id are not stored: they could not be found again. */
-    private static void tellInbox(
+    private static void reportToInbox(
             ListenerDefinition definition,
-            List<Candidate> candidates,
+            List<InboundMessage> messages,
             BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
         InboxRecorder inbox = definition.inbox();
         if (inbox == null) {
             return;
         }
-        List<InboxRecorder.Delivered> messages = candidates.stream()
-                .filter(candidate -> candidate.id() != null)
-                .map(candidate ->
-                        new InboxRecorder.Delivered(candidate.id(), candidate.coordinates(), candidate.record()))
+        List<InboxRecorder.Delivered> delivered = messages.stream()
+                .filter(message -> message.id() != null)
+                .map(message -> new InboxRecorder.Delivered(message.id(), message.coordinates(), message.record()))
                 .toList();
-        if (!messages.isEmpty()) {
-            report.accept(inbox, messages);
+        if (!delivered.isEmpty()) {
+            report.accept(inbox, delivered);
         }
     }
 }

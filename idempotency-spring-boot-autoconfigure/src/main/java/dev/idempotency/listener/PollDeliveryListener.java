@@ -6,7 +6,7 @@ import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.kafka.RecordObservations;
 import dev.idempotency.key.MessageView;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.store.InboundMessage;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -110,11 +110,11 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
         @Override
         @Nullable
-        Object call(List<Candidate> admitted) throws Throwable {
-            for (Candidate candidate : admitted) {
-                IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
+        Object call(List<InboundMessage> accepted) throws Throwable {
+            for (InboundMessage message : accepted) {
+                IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(message.id()));
                 try {
-                    ConsumerRecord<K, V> record = this.polled.get(candidate.position());
+                    ConsumerRecord<K, V> record = this.polled.get(message.position());
                     this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));
                 } catch (ListenerExecutionFailedException ex) {
                     throw (ex.getCause() != null) ? ex.getCause() : ex;

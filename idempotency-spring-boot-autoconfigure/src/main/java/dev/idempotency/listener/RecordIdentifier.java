@@ -8,10 +8,10 @@ import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.Causes;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.store.InboundMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -67,7 +67,7 @@ public final class RecordIdentifier implements AutoCloseable {
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
     public RecordIdentifier(
             AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {
-        Object listener = ContainerFacts.listenerOf(container);
+        Object listener = ListenerContainers.listenerOf(container);
         // Retry topics have another one around it.
         while (listener instanceof DelegatingMessageListener<?> outer && !(listener instanceof DeliveryListener)) {
             listener = outer.getDelegate();
@@ -87,7 +87,7 @@ public final class RecordIdentifier implements AutoCloseable {
     /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
     private @Nullable Class<?> payloadType() {
         ResolvableType parameter = this.definition.method().payload();
-        if (parameter == null || this.definition.candidates().variables().isEmpty()) {
+        if (parameter == null || this.definition.messageFactory().variables().isEmpty()) {
             return null;
         }
         ResolvableType type = this.batch ? parameter.asCollection().getGeneric() : parameter;
@@ -127,10 +127,10 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         tellTopic(record);
         try {
-            Candidate candidate = this.definition
-                    .candidates()
+            InboundMessage message = this.definition
+                    .messageFactory()
                     .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
-            MessageId id = (candidate != null) ? candidate.id() : null;
+            MessageId id = (message != null) ? message.id() : null;
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
         } catch (UnusableKeyException ex) {
             if (this.definition.keyFailures().isToBeWaitedFor(ex)) {

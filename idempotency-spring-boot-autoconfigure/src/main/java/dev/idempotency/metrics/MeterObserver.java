@@ -6,9 +6,9 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.reconciliation.ReconciliationObserver;
+import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
-import dev.idempotency.reconciliation.RecordFate;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
 import io.micrometer.core.instrument.Counter;
@@ -109,7 +109,7 @@ public final class MeterObserver
     @Override
     public void reconciled(ReconciliationReport report) {
         reconciliations(report.consumer(), report.state()).record(report.took());
-        double found = report.count(RecordFate.MISSING) - report.replayed();
+        double found = report.count(ReconciliationOutcome.MISSING) - report.replayed();
         if (report.state() == State.COMPLETED || found > 0) {
             this.missing.put(report.consumer(), found);
         }

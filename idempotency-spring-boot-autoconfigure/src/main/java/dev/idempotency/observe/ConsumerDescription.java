@@ -1,6 +1,6 @@
 package dev.idempotency.observe;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -22,7 +22,7 @@ public record ConsumerDescription(
         @Nullable String groupId,
         String keySource,
         Duration retention,
-        Strategy strategy) {
+        DeduplicationStrategy strategy) {
 
     public ConsumerDescription {
         topics = List.copyOf(topics);

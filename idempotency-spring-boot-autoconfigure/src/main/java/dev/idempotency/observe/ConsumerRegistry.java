@@ -1,6 +1,6 @@
 package dev.idempotency.observe;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
@@ -26,7 +26,7 @@ public interface ConsumerRegistry {
     Collection<ConsumerDescription> consumers();
 
     /** The consumers with this strategy. */
-    default ConsumerRegistry recognisedBy(Strategy strategy) {
+    default ConsumerRegistry recognisedBy(DeduplicationStrategy strategy) {
         return () -> consumers().stream()
                 .filter(consumer -> consumer.strategy() == strategy)
                 .toList();

@@ -1,7 +1,7 @@
 package dev.idempotency.operation;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.Strategy;
 import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.observe.CompositeConsumerObserver;
@@ -56,8 +56,8 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             Duration ids = (consumer.retention() != null) ? consumer.retention() : retention;
             RetentionLimit.require("The retention of IdempotentConsumer '" + name + "'", ids);
             Duration results = (consumer.resultRetention() != null) ? consumer.resultRetention() : resultRetention;
-            ConsumerDescription description =
-                    new ConsumerDescription(name, FROM_CODE, List.of(), null, "code", ids, Strategy.MESSAGE_ID);
+            ConsumerDescription description = new ConsumerDescription(
+                    name, FROM_CODE, List.of(), null, "code", ids, DeduplicationStrategy.MESSAGE_ID);
             this.consumers.put(
                     name,
                     new Declared(

@@ -1,6 +1,6 @@
 package dev.idempotency.producer;
 
-import dev.idempotency.MessageIds;
+import dev.idempotency.MessageIdHeader;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.util.List;
 import java.util.function.Supplier;
@@ -45,6 +45,6 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
                         ? routing.getProducerFactory(topic)
                         : template.getProducerFactory(),
                 applications));
-        logger.info("KafkaTemplate '{}' stamps {} on records that have no id.", beanName, MessageIds.HEADER);
+        logger.info("KafkaTemplate '{}' stamps {} on records that have no id.", beanName, MessageIdHeader.HEADER);
     }
 }

@@ -1,7 +1,7 @@
 package dev.idempotency.producer;
 
 import dev.idempotency.IdempotencyContext;
-import dev.idempotency.MessageIds;
+import dev.idempotency.MessageIdHeader;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.key.HeaderKeyResolver;
 import java.nio.charset.StandardCharsets;
@@ -37,7 +37,7 @@ final class MessageIdStamper {
     private static final long RANDOM_BITS = 0x0FFFL;
     private static final long VERSION_7 = 0x7000L;
 
-    private static final HeaderKeyResolver STAMPED = new HeaderKeyResolver(List.of(MessageIds.HEADER));
+    private static final HeaderKeyResolver STAMPED = new HeaderKeyResolver(List.of(MessageIdHeader.HEADER));
 
     private final HeaderKeyResolver ids;
 
@@ -63,9 +63,9 @@ final class MessageIdStamper {
             return sent;
         }
         if (given != sent && !hasId(given)) {
-            MessageIds.stamp(given, id);
+            MessageIdHeader.stamp(given, id);
         }
-        return MessageIds.stamp(sent, id);
+        return MessageIdHeader.stamp(sent, id);
     }
 
     private boolean hasId(ProducerRecord<?, ?> record) {

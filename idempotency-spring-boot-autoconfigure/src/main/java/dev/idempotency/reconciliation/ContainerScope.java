@@ -1,7 +1,7 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
 import java.util.Arrays;
@@ -22,7 +22,8 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
 
     /** Opens a reader that sees the same records as the container's consumers. */
     PartitionReader open() {
-        Object isolation = ContainerFacts.consumerSettings(this.container).get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
+        Object isolation =
+                ListenerContainers.consumerSettings(this.container).get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
         return new PartitionReader(
                 BrokerConnection.of(this.container),
                 PURPOSE,
@@ -43,7 +44,7 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
         }
         Pattern pattern = this.container.getContainerProperties().getTopicPattern();
         List<String> topics = (pattern == null)
-                ? ContainerFacts.topicsOf(this.container)
+                ? ListenerContainers.topicsOf(this.container)
                 : reader.topics().stream()
                         .filter(topic -> pattern.matcher(topic).matches())
                         .toList();

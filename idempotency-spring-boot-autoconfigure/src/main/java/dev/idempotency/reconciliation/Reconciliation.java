@@ -1,7 +1,7 @@
 package dev.idempotency.reconciliation;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.ReconciliationException;
-import dev.idempotency.Strategy;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
@@ -157,8 +157,8 @@ public final class Reconciliation implements DisposableBean {
         List<ProtectedListener> methods = this.listeners.get().stream()
                 .filter(listener -> listener.container() == container)
                 .toList();
-        if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != Strategy.MESSAGE_ID)) {
-            return "it does not recognise messages by ids of their own: that is for Strategy.MESSAGE_ID";
+        if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != DeduplicationStrategy.MESSAGE_ID)) {
+            return "it does not recognise messages by ids of their own: that is for DeduplicationStrategy.MESSAGE_ID";
         }
         List<String> arguments = methods.stream()
                 .flatMap(listener -> listener.keyArguments().stream())

@@ -31,7 +31,7 @@ public record ReconciliationReport(
         long records,
         double share,
         long read,
-        Map<RecordFate, Long> fates,
+        Map<ReconciliationOutcome, Long> fates,
         Map<String, @Nullable Long> judgedFrom,
         List<MissingMessage> missing,
         long replayed,
@@ -47,7 +47,7 @@ public record ReconciliationReport(
     }
 
     /** How many records had that fate. */
-    public long count(RecordFate fate) {
+    public long count(ReconciliationOutcome fate) {
         return this.fates.getOrDefault(fate, 0L);
     }
 }

@@ -49,7 +49,7 @@ final class ReconciliationRun {
     /** Dead letters are younger than their originals, but clocks differ. */
     private static final Duration CLOCK_SKEW = Duration.ofHours(1);
 
-    private record Candidate(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
+    private record IdentifiedRecord(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
 
     private final ReconciliationRequest request;
     private final List<ContainerScope> scopes;
@@ -70,7 +70,7 @@ final class ReconciliationRun {
     private @Nullable OriginalRecords dead;
 
     private final Instant startedAt = Instant.now();
-    private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
+    private final Map<ReconciliationOutcome, Long> fates = new EnumMap<>(ReconciliationOutcome.class);
     private final List<MissingMessage> missing = new ArrayList<>();
     private @Nullable String firstRefusal;
     private long records;
@@ -103,8 +103,8 @@ final class ReconciliationRun {
         this.inbox = inbox;
         this.deadLetters = deadLetters;
         this.producers = producers;
-        for (RecordFate fate : RecordFate.values()) {
-            this.fates.put(fate, 0L);
+        for (ReconciliationOutcome outcome : ReconciliationOutcome.values()) {
+            this.fates.put(outcome, 0L);
         }
         this.progress = report(State.RUNNING, null);
     }
@@ -127,11 +127,11 @@ final class ReconciliationRun {
                             : "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
                                     .formatted(consumer, Causes.of(ex).deepest()));
         }
-        if (report.count(RecordFate.MISSING) > 0) {
+        if (report.count(ReconciliationOutcome.MISSING) > 0) {
             logger.warn(
                     "Consumer '{}' has committed {} messages of {} of which nothing is known, such as {}; {} were sent again",
                     consumer,
-                    report.count(RecordFate.MISSING),
+                    report.count(ReconciliationOutcome.MISSING),
                     report.read(),
                     report.missing().get(0).record(),
                     report.replayed());
@@ -193,23 +193,23 @@ final class ReconciliationRun {
             List<ConsumerRecord<byte[], byte[]>> polled,
             BrokerConnection brokers,
             JobControl control) {
-        List<Candidate> candidates = new ArrayList<>(polled.size());
+        List<IdentifiedRecord> candidates = new ArrayList<>(polled.size());
         for (ConsumerRecord<byte[], byte[]> record : polled) {
             RecordIdentifier.Identification identification = identifier.identify(record);
             MessageId messageId = identification.id();
             if (messageId == null) {
                 found(fateOf(identification, record, control));
             } else {
-                candidates.add(new Candidate(record, messageId));
+                candidates.add(new IdentifiedRecord(record, messageId));
             }
         }
-        List<Candidate> open = withoutProcessed(candidates);
+        List<IdentifiedRecord> open = withoutProcessed(candidates);
         open.removeIf(candidate -> {
-            RecordFate fate = findElsewhere(candidate.record(), control);
-            if (fate != null) {
-                found(fate);
+            ReconciliationOutcome outcome = findElsewhere(candidate.record(), control);
+            if (outcome != null) {
+                found(outcome);
             }
-            return fate != null;
+            return outcome != null;
         });
         if (control.isCancelled()) {
             // Perhaps before all retry and dead-letter topics were read.
@@ -218,15 +218,18 @@ final class ReconciliationRun {
         // They may have been processed while the other topics were read.
         open = withoutProcessed(open);
         Map<MessageId, InboxStatus> known = (this.inbox == null) ? Map.of() : this.inbox.statuses(idsOf(open));
-        for (Candidate candidate : open) {
+        for (IdentifiedRecord candidate : open) {
             ConsumerRecord<byte[], byte[]> record = candidate.record();
             InboxStatus status = known.get(candidate.id());
             if (status != null) {
-                found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
+                found(
+                        (status == InboxStatus.PROCESSED)
+                                ? ReconciliationOutcome.PROCESSED
+                                : ReconciliationOutcome.FAILED);
             } else if (!isJudged(record)) {
-                found(RecordFate.NOT_JUDGED);
+                found(ReconciliationOutcome.NOT_JUDGED);
             } else {
-                found(RecordFate.MISSING);
+                found(ReconciliationOutcome.MISSING);
                 if (this.missing.size() < MISSING_SHOWN) {
                     this.missing.add(new MissingMessage(
                             RecordCoordinates.of(record), candidate.id().value()));
@@ -236,21 +239,23 @@ final class ReconciliationRun {
         }
     }
 
-    private RecordFate fateOf(
+    private ReconciliationOutcome fateOf(
             RecordIdentifier.Identification identification, ConsumerRecord<?, ?> record, JobControl control) {
         if (identification.kind() == RecordIdentifier.Kind.FILTERED) {
-            return RecordFate.FILTERED;
+            return ReconciliationOutcome.FILTERED;
         }
         boolean unreadable = identification.kind() == RecordIdentifier.Kind.UNREADABLE;
-        RecordFate elsewhere = findElsewhere(record, control);
-        return (elsewhere != null) ? elsewhere : unreadable ? RecordFate.UNREADABLE : RecordFate.WITHOUT_KEY;
+        ReconciliationOutcome elsewhere = findElsewhere(record, control);
+        return (elsewhere != null)
+                ? elsewhere
+                : unreadable ? ReconciliationOutcome.UNREADABLE : ReconciliationOutcome.WITHOUT_KEY;
     }
 
     /**
      * Looks for a record in the retry and dead-letter topics, which are read when the first one is looked for. Messages travel
      * in that order, so that one that travels meanwhile is seen at least once, or has been processed by then.
      */
-    private @Nullable RecordFate findElsewhere(ConsumerRecord<?, ?> record, JobControl control) {
+    private @Nullable ReconciliationOutcome findElsewhere(ConsumerRecord<?, ?> record, JobControl control) {
         OriginalRecords died = this.dead;
         if (died == null) {
             OriginalRecords waiting = new OriginalRecords();
@@ -268,32 +273,32 @@ final class ReconciliationRun {
             this.dead = died;
         }
         if (died.contains(record)) {
-            return RecordFate.DEAD_LETTERED;
+            return ReconciliationOutcome.DEAD_LETTERED;
         }
-        return this.retrying.contains(record) ? RecordFate.RETRYING : null;
+        return this.retrying.contains(record) ? ReconciliationOutcome.RETRYING : null;
     }
 
     /** Counts those that are remembered, and returns the others. */
-    private List<Candidate> withoutProcessed(List<Candidate> candidates) {
-        List<Candidate> open = new ArrayList<>();
+    private List<IdentifiedRecord> withoutProcessed(List<IdentifiedRecord> candidates) {
+        List<IdentifiedRecord> open = new ArrayList<>();
         if (candidates.isEmpty()) {
             return open;
         }
         Map<MessageId, ProcessedMessage> processed = this.store.find(idsOf(candidates));
-        for (Candidate candidate : candidates) {
+        for (IdentifiedRecord candidate : candidates) {
             ProcessedMessage message = processed.get(candidate.id());
             if (message == null) {
                 open.add(candidate);
             } else {
                 boolean itself = message.coordinates().equals(RecordCoordinates.of(candidate.record()));
-                found(itself ? RecordFate.PROCESSED : RecordFate.DUPLICATE);
+                found(itself ? ReconciliationOutcome.PROCESSED : ReconciliationOutcome.DUPLICATE);
             }
         }
         return open;
     }
 
-    private static Set<MessageId> idsOf(List<Candidate> candidates) {
-        return candidates.stream().map(Candidate::id).collect(Collectors.toSet());
+    private static Set<MessageId> idsOf(List<IdentifiedRecord> candidates) {
+        return candidates.stream().map(IdentifiedRecord::id).collect(Collectors.toSet());
     }
 
     private void replay(ConsumerRecord<byte[], byte[]> record, BrokerConnection brokers) {
@@ -328,9 +333,9 @@ final class ReconciliationRun {
         this.replayed++;
     }
 
-    private void found(RecordFate fate) {
+    private void found(ReconciliationOutcome outcome) {
         this.read++;
-        this.fates.merge(fate, 1L, Long::sum);
+        this.fates.merge(outcome, 1L, Long::sum);
     }
 
     /** How far it has come; for any thread. */

@@ -151,7 +151,7 @@ final class DeadLetterReader implements AutoCloseable {
         int redrives = DeadLetterHeaders.redrives(headers);
         return new DeadLetter(
                 RecordCoordinates.of(record),
-                leadsBack ? statusOf(record, redrives) : DeadLetterStatus.ASTRAY,
+                leadsBack ? statusOf(record, redrives) : DeadLetterStatus.UNROUTABLE,
                 leadsBack ? first : null,
                 DeadLetterHeaders.group(headers),
                 DeadLetterHeaders.exception(headers),
@@ -163,7 +163,7 @@ final class DeadLetterReader implements AutoCloseable {
 
     private DeadLetterStatus statusOf(ConsumerRecord<?, ?> record, int redrives) {
         if (redrives >= this.maxRedrives) {
-            return DeadLetterStatus.PARKED;
+            return DeadLetterStatus.EXHAUSTED;
         }
         Instant forgotten = Instant.now().minus(this.source.description().retention());
         if (this.source.description().strategy().isForgetful() && record.timestamp() < forgotten.toEpochMilli()) {

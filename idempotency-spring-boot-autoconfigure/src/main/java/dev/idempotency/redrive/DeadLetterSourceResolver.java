@@ -2,7 +2,7 @@ package dev.idempotency.redrive;
 
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.observe.ConsumerDescription;
 import java.util.Collection;
@@ -109,7 +109,7 @@ public final class DeadLetterSourceResolver {
                     && deadLetter.getMainListenerId() != null
                     && ids.contains(deadLetter.getMainListenerId())
                     && !ownContainers.contains(deadLetter)) {
-                deadLetters.addAll(ContainerFacts.topicsOf(deadLetter));
+                deadLetters.addAll(ListenerContainers.topicsOf(deadLetter));
             }
         }
         Set<String> groups = main.stream()
@@ -129,7 +129,7 @@ public final class DeadLetterSourceResolver {
     private static List<String> topicsOf(AbstractMessageListenerContainer<?, ?> container) {
         Pattern pattern = container.getContainerProperties().getTopicPattern();
         if (pattern == null) {
-            return ContainerFacts.topicsOf(container);
+            return ListenerContainers.topicsOf(container);
         }
         try (PartitionReader reader = new PartitionReader(BrokerConnection.of(container), "dead-letters", null, true)) {
             return reader.topics().stream()

@@ -12,13 +12,13 @@ public enum DeadLetterStatus {
     REDRIVEN,
 
     /** It has been sent back so often that it stays. */
-    PARKED,
+    EXHAUSTED,
 
     /** It is older than its consumer remembers messages: it stays, unless it is asked for by its coordinates. */
     EXPIRED,
 
     /** Its headers do not lead back to a topic that its consumer reads: it stays. */
-    ASTRAY;
+    UNROUTABLE;
 
     @Override
     public String toString() {

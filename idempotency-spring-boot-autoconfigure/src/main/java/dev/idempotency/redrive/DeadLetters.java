@@ -1,8 +1,8 @@
 package dev.idempotency.redrive;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
-import dev.idempotency.Strategy;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
@@ -123,9 +123,9 @@ public final class DeadLetters implements DisposableBean {
 
     private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
         Source source = source(consumer);
-        if (source.description().strategy() == Strategy.OFFSET) {
+        if (source.description().strategy() == DeduplicationStrategy.OFFSET) {
             throw new RedriveException(
-                    "Consumer '%s' has Strategy.OFFSET and would apply again what is sent back twice. Redrive its dead letters by their coordinates, each once."
+                    "Consumer '%s' has DeduplicationStrategy.OFFSET and would apply again what is sent back twice. Redrive its dead letters by their coordinates, each once."
                             .formatted(consumer),
                     null);
         }

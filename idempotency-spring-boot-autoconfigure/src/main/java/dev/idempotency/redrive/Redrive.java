@@ -127,7 +127,7 @@ final class Redrive {
     RedriveReport sendOne(DeadLetter letter, ConsumerRecord<byte[], byte[]> record) {
         this.records = 1;
         this.read = 1;
-        if (letter.status() == DeadLetterStatus.ASTRAY || letter.status() == DeadLetterStatus.PARKED) {
+        if (letter.status() == DeadLetterStatus.UNROUTABLE || letter.status() == DeadLetterStatus.EXHAUSTED) {
             this.staying.put(letter.status(), 1L);
         } else {
             send(letter, record);
@@ -190,9 +190,9 @@ final class Redrive {
                 this.records,
                 this.read,
                 this.sent,
-                this.staying.getOrDefault(DeadLetterStatus.PARKED, 0L),
+                this.staying.getOrDefault(DeadLetterStatus.EXHAUSTED, 0L),
                 this.staying.getOrDefault(DeadLetterStatus.EXPIRED, 0L),
-                this.staying.getOrDefault(DeadLetterStatus.ASTRAY, 0L),
+                this.staying.getOrDefault(DeadLetterStatus.UNROUTABLE, 0L),
                 this.refused,
                 List.copyOf(this.refusals),
                 failure);

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param records how many records there are to look at, about: those of other consumers and holes are among them
  * @param read how many of them have been looked at
- * @param parked how many stay, as they were sent back too often
+ * @param exhausted how many stay, as they were sent back too often
  * @param expired how many stay, as they are older than the consumer's retention and may have been processed since
- * @param astray how many stay, as they do not lead back to a topic that the consumer reads
+ * @param unroutable how many stay, as they do not lead back to a topic that the consumer reads
  * @param refused how many the brokers or the producer refused, each for reasons of its own; they stay pending
  * @param refusals the first of these
  */
@@ -25,9 +25,9 @@ public record RedriveReport(
         long records,
         long read,
         long sent,
-        long parked,
+        long exhausted,
         long expired,
-        long astray,
+        long unroutable,
         long refused,
         List<Refusal> refusals,
         @Nullable String failure) {

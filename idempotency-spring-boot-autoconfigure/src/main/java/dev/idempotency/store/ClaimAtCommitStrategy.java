@@ -15,7 +15,7 @@ import org.springframework.jdbc.BadSqlGrammarException;
  * before the claim; what it did is undone if the message turns out to be a duplicate. After a duplicate, which seldom comes
  * alone, messages are claimed first until there is a new one.
  */
-final class ClaimAtCommitStrategy implements AdmissionStrategy {
+final class ClaimAtCommitStrategy implements ClaimStrategy {
 
     private final MessageIdStrategy claimFirst;
     private final ClaimTransaction transaction;
@@ -28,14 +28,14 @@ final class ClaimAtCommitStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public AdmissionStrategy within(boolean ownTransaction) {
+    public ClaimStrategy within(boolean ownTransaction) {
         return (ownTransaction && !this.claimFirst.expectsDuplicates()) ? this : this.claimFirst;
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
+    public ClaimResult claim(List<InboundMessage> messages) {
         this.transaction.require();
-        return new Admission(candidates, List.of());
+        return new ClaimResult(messages, List.of());
     }
 
     @Override
@@ -45,22 +45,22 @@ final class ClaimAtCommitStrategy implements AdmissionStrategy {
 
     /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
     @Override
-    public void commit(List<Candidate> admitted) {
-        Candidate candidate = admitted.get(0);
-        if (candidate.id() != null) {
-            Claim claim = new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest());
+    public void commit(List<InboundMessage> accepted) {
+        InboundMessage message = accepted.get(0);
+        if (message.id() != null) {
+            Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
             try {
                 this.transaction.claim(this.statement, List.of(claim));
             } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
                 // The table is not what it was. All else is a failure of the commit, as any listener may have.
-                throw StoreExceptionTranslator.translate("claim " + candidate.coordinates(), ex);
+                throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);
             }
         }
     }
 
     /** Whatever has failed: a message that was processed before is a duplicate. */
     @Override
-    public @Nullable Admission refusalOf(Candidate candidate, Throwable failure) {
-        return this.claimFirst.findDuplicate(candidate);
+    public @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
+        return this.claimFirst.findDuplicate(message);
     }
 }

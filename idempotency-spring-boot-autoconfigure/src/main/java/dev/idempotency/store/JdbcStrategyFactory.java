@@ -28,7 +28,7 @@ public final class JdbcStrategyFactory {
     }
 
     /** Recognises the messages of a consumer by the offsets of their records. */
-    public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
         return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
 
@@ -39,7 +39,7 @@ public final class JdbcStrategyFactory {
     }
 
     /** Recognises messages by their ids, which are claimed with the commit. */
-    public AdmissionStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
+    public ClaimStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
         return new ClaimAtCommitStrategy(claimFirst, this.database, this.claimTimeout);
     }
 
@@ -49,7 +49,7 @@ public final class JdbcStrategyFactory {
     }
 
     /** Recognises the messages of a consumer by what a constraint refuses. */
-    public AdmissionStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
+    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
         return new UniqueConstraintStrategy(
                 consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
     }
@@ -58,7 +58,7 @@ public final class JdbcStrategyFactory {
         return this.versions;
     }
 
-    public AdmissionStrategy byVersion() {
+    public ClaimStrategy byVersion() {
         return new VersionStrategy(this.versions);
     }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
  */
-public final class MessageIdStrategy implements AdmissionStrategy {
+public final class MessageIdStrategy implements ClaimStrategy {
 
     private final ProcessedMessageStore store;
 
@@ -35,25 +35,25 @@ public final class MessageIdStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
-        Map<MessageId, Candidate> firsts = new HashMap<>(candidates.size() * 2);
-        List<Claim> claims = new ArrayList<>(candidates.size());
-        for (Candidate candidate : candidates) {
-            if (candidate.id() != null && firsts.putIfAbsent(candidate.id(), candidate) == null) {
-                claims.add(new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest()));
+    public ClaimResult claim(List<InboundMessage> messages) {
+        Map<MessageId, InboundMessage> firsts = new HashMap<>(messages.size() * 2);
+        List<Claim> claims = new ArrayList<>(messages.size());
+        for (InboundMessage message : messages) {
+            if (message.id() != null && firsts.putIfAbsent(message.id(), message) == null) {
+                claims.add(new Claim(message.id(), message.coordinates(), message.payloadDigest()));
             }
         }
         ClaimAnswer answer = claims.isEmpty()
                 ? new ClaimAnswer(Set.of())
                 : StoreExceptionTranslator.attempt(
-                        () -> "claim " + claims.get(0).coordinates(), () -> claim(claims));
-        if (answer.claimed().size() == candidates.size()) {
-            return new Admission(candidates, List.of());
+                        () -> "claim " + claims.get(0).coordinates(), () -> answer(claims));
+        if (answer.claimed().size() == messages.size()) {
+            return new ClaimResult(messages, List.of());
         }
-        return sortOut(candidates, firsts, answer);
+        return sortOut(messages, firsts, answer);
     }
 
-    private ClaimAnswer claim(List<Claim> claims) {
+    private ClaimAnswer answer(List<Claim> claims) {
         ClaimAnswer answer = this.duplicatesExpected
                 ? this.store.claimOrFind(claims)
                 : new ClaimAnswer(this.store.claim(claims)).complete(claims, this.store::findOriginals);
@@ -71,39 +71,40 @@ public final class MessageIdStrategy implements AdmissionStrategy {
 
     /** The answer to a message that was processed before, or {@code null} if it was not. */
     @Nullable
-    Admission findDuplicate(Candidate candidate) {
-        if (candidate.id() == null) {
+    ClaimResult findDuplicate(InboundMessage message) {
+        if (message.id() == null) {
             return null;
         }
         Map<MessageId, ProcessedMessage> originals = StoreExceptionTranslator.attempt(
-                () -> "look up messages that were processed before", () -> this.store.find(List.of(candidate.id())));
+                () -> "look up messages that were processed before", () -> this.store.find(List.of(message.id())));
         if (originals.isEmpty()) {
             return null;
         }
         this.duplicatesExpected = true;
-        return sortOut(List.of(candidate), Map.of(), new ClaimAnswer(Set.of(), originals));
+        return sortOut(List.of(message), Map.of(), new ClaimAnswer(Set.of(), originals));
     }
 
-    private static Admission sortOut(List<Candidate> candidates, Map<MessageId, Candidate> firsts, ClaimAnswer answer) {
-        List<Candidate> admitted = new ArrayList<>();
+    private static ClaimResult sortOut(
+            List<InboundMessage> messages, Map<MessageId, InboundMessage> firsts, ClaimAnswer answer) {
+        List<InboundMessage> accepted = new ArrayList<>();
         List<Duplicate> duplicates = new ArrayList<>();
-        Map<Candidate, Conflict> conflicts = new LinkedHashMap<>();
-        for (Candidate candidate : candidates) {
-            MessageId id = candidate.id();
+        Map<InboundMessage, Conflict> conflicts = new LinkedHashMap<>();
+        for (InboundMessage message : messages) {
+            MessageId id = message.id();
             boolean claimed = id != null && answer.claimed().contains(id);
-            if (id == null || (claimed && firsts.get(id) == candidate)) {
-                admitted.add(candidate);
+            if (id == null || (claimed && firsts.get(id) == message)) {
+                accepted.add(message);
                 continue;
             }
             Original original = claimed
                     ? Original.of(Objects.requireNonNull(firsts.get(id)))
                     : Original.of(answer.originals().get(id));
-            duplicates.add(original.duplicate(candidate, id));
-            if (original.isContradictedBy(candidate)) {
-                conflicts.put(candidate, original.conflict(candidate, id));
+            duplicates.add(original.duplicate(message, id));
+            if (original.isContradictedBy(message)) {
+                conflicts.put(message, original.conflict(message, id));
             }
         }
-        return new Admission(admitted, duplicates, List.of(), conflicts);
+        return new ClaimResult(accepted, duplicates, List.of(), conflicts);
     }
 
     /** The message that another one is a duplicate of. */
@@ -113,7 +114,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
             @Nullable Long payloadDigest) {
 
         /** A message of the same delivery. */
-        static Original of(Candidate first) {
+        static Original of(InboundMessage first) {
             return new Original(null, first.coordinates(), first.payloadDigest());
         }
 
@@ -123,25 +124,25 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                     : new Original(null, null, null);
         }
 
-        Duplicate duplicate(Candidate candidate, MessageId id) {
+        Duplicate duplicate(InboundMessage message, MessageId id) {
             if (this.processed == null) {
-                return new Duplicate(id, candidate.coordinates(), DuplicateKind.REPUBLICATION, null, null);
+                return new Duplicate(id, message.coordinates(), DuplicateKind.REPUBLICATION, null, null);
             }
-            boolean same = this.processed.coordinates().equals(candidate.coordinates()) && !isContradictedBy(candidate);
+            boolean same = this.processed.coordinates().equals(message.coordinates()) && !isContradictedBy(message);
             DuplicateKind kind = same ? DuplicateKind.REDELIVERY : DuplicateKind.REPUBLICATION;
-            return new Duplicate(id, candidate.coordinates(), kind, this.processed.processedAt(), this.processed.age());
+            return new Duplicate(id, message.coordinates(), kind, this.processed.processedAt(), this.processed.age());
         }
 
         /** A redelivery has the same bytes; another record at its coordinates is of a topic that was created again. */
-        boolean isContradictedBy(Candidate candidate) {
+        boolean isContradictedBy(InboundMessage message) {
             return this.payloadDigest != null
-                    && candidate.payloadDigest() != null
-                    && !this.payloadDigest.equals(candidate.payloadDigest());
+                    && message.payloadDigest() != null
+                    && !this.payloadDigest.equals(message.payloadDigest());
         }
 
-        Conflict conflict(Candidate candidate, MessageId id) {
+        Conflict conflict(InboundMessage message, MessageId id) {
             Instant processedAt = (this.processed != null) ? this.processed.processedAt() : null;
-            return new Conflict(id, candidate.coordinates(), Objects.requireNonNull(this.coordinates), processedAt);
+            return new Conflict(id, message.coordinates(), Objects.requireNonNull(this.coordinates), processedAt);
         }
     }
 }

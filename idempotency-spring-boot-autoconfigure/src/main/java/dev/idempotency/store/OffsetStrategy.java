@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A position is moved without a look at it. As duplicates seldom come alone, it is read first after one, without a lock.
  */
-final class OffsetStrategy implements AdmissionStrategy {
+final class OffsetStrategy implements ClaimStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(OffsetStrategy.class);
 
@@ -58,23 +58,23 @@ final class OffsetStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
-        List<PositionClaim> claims = claims(candidates);
+    public ClaimResult claim(List<InboundMessage> messages) {
+        List<PositionClaim> claims = claims(messages);
         Map<TopicPartition, Long> processedBefore = StoreExceptionTranslator.attempt(
-                () -> "claim " + candidates.get(0).coordinates(), () -> move(claims));
-        List<Candidate> admitted = new ArrayList<>(candidates.size());
+                () -> "claim " + messages.get(0).coordinates(), () -> move(claims));
+        List<InboundMessage> accepted = new ArrayList<>(messages.size());
         List<Duplicate> duplicates = new ArrayList<>();
-        for (Candidate candidate : candidates) {
-            RecordCoordinates coordinates = candidate.coordinates();
-            long before = Objects.requireNonNull(processedBefore.get(partition(candidate)));
+        for (InboundMessage message : messages) {
+            RecordCoordinates coordinates = message.coordinates();
+            long before = Objects.requireNonNull(processedBefore.get(partition(message)));
             if (coordinates.offset() >= before) {
-                admitted.add(candidate);
+                accepted.add(message);
             } else {
-                MessageId id = Objects.requireNonNull(candidate.id());
+                MessageId id = Objects.requireNonNull(message.id());
                 duplicates.add(new Duplicate(id, coordinates, DuplicateKind.REDELIVERY, null, null));
             }
         }
-        return new Admission(admitted, duplicates);
+        return new ClaimResult(accepted, duplicates);
     }
 
     /** Moves positions, and returns the offsets before which the records of each partition have been processed. */
@@ -104,18 +104,18 @@ final class OffsetStrategy implements AdmissionStrategy {
     }
 
     /** One for each partition, from its first record to its last. */
-    private List<PositionClaim> claims(List<Candidate> candidates) {
+    private List<PositionClaim> claims(List<InboundMessage> messages) {
         Map<TopicPartition, List<RecordCoordinates>> byPartition = new TreeMap<>(BY_NAME);
-        for (Candidate candidate : candidates) {
+        for (InboundMessage message : messages) {
             byPartition
-                    .computeIfAbsent(partition(candidate), any -> new ArrayList<>())
-                    .add(candidate.coordinates());
+                    .computeIfAbsent(partition(message), any -> new ArrayList<>())
+                    .add(message.coordinates());
         }
-        return byPartition.values().stream().map(this::claim).toList();
+        return byPartition.values().stream().map(this::claimOf).toList();
     }
 
     /** An interceptor may have changed their order, or made several of one. */
-    private PositionClaim claim(List<RecordCoordinates> ofPartition) {
+    private PositionClaim claimOf(List<RecordCoordinates> ofPartition) {
         RecordCoordinates from = Collections.min(ofPartition, BY_OFFSET);
         long last = Collections.max(ofPartition, BY_OFFSET).offset();
         Uuid topicId = this.topics.topicIdOf(from, last);
@@ -171,9 +171,9 @@ final class OffsetStrategy implements AdmissionStrategy {
         return claim.from();
     }
 
-    private static TopicPartition partition(Candidate candidate) {
+    private static TopicPartition partition(InboundMessage message) {
         return new TopicPartition(
-                candidate.coordinates().topic(), candidate.coordinates().partition());
+                message.coordinates().topic(), message.coordinates().partition());
     }
 
     private static TopicPartition partition(PositionClaim claim) {

@@ -30,7 +30,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
  */
 record UniqueConstraintStrategy(
         String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
-        implements AdmissionStrategy {
+        implements ClaimStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
 
@@ -40,9 +40,9 @@ record UniqueConstraintStrategy(
     private static final String IN_FAILED_TRANSACTION = "25P02";
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
+    public ClaimResult claim(List<InboundMessage> messages) {
         this.transaction.require();
-        return new Admission(candidates, List.of());
+        return new ClaimResult(messages, List.of());
     }
 
     @Override
@@ -56,7 +56,7 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public @Nullable Admission refusalOf(Candidate refused, Throwable failure) {
+    public @Nullable ClaimResult refusalOf(InboundMessage refused, Throwable failure) {
         // With an UnexpectedRollbackException the listener has caught the violation and returned.
         SQLException violation = (failure instanceof UnexpectedRollbackException) ? null : find(failure);
         if (violation == null) {
@@ -75,7 +75,7 @@ record UniqueConstraintStrategy(
                     this.constraint.name());
             return null;
         }
-        return new Admission(
+        return new ClaimResult(
                 List.of(), List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
     }
 

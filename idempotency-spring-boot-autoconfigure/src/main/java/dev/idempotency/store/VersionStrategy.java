@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
  * without a lock.
  */
-final class VersionStrategy implements AdmissionStrategy {
+final class VersionStrategy implements ClaimStrategy {
 
     private final JdbcVersionStore versions;
 
@@ -37,8 +37,8 @@ final class VersionStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public Admission admit(List<Candidate> candidates) {
-        List<VersionClaim> claims = claimsOf(candidates);
+    public ClaimResult claim(List<InboundMessage> messages) {
+        List<VersionClaim> claims = claimsOf(messages);
         Map<MessageId, Newest> newest = new HashMap<>();
         if (!claims.isEmpty()) {
             JdbcVersionStore.Answer answer = StoreExceptionTranslator.attempt(
@@ -47,7 +47,7 @@ final class VersionStrategy implements AdmissionStrategy {
                     .ifPresent(previous -> newest.put(entity, previous)));
             answer.held().forEach((entity, held) -> newest.put(entity, Newest.of(held)));
         }
-        return judge(candidates, newest);
+        return judge(messages, newest);
     }
 
     private JdbcVersionStore.Answer move(List<VersionClaim> claims) {
@@ -63,42 +63,42 @@ final class VersionStrategy implements AdmissionStrategy {
     }
 
     /** The newest version of each entity, of several the first. */
-    private static List<VersionClaim> claimsOf(List<Candidate> candidates) {
+    private static List<VersionClaim> claimsOf(List<InboundMessage> messages) {
         Map<MessageId, VersionClaim> newest = new LinkedHashMap<>();
-        for (Candidate candidate : candidates) {
-            VersionClaim claim = candidate.version();
+        for (InboundMessage message : messages) {
+            VersionClaim claim = message.version();
             if (claim != null) {
                 newest.merge(
                         claim.entity(),
                         claim,
-                        (former, next) -> (compare(candidate, next, former.version()) > 0) ? next : former);
+                        (former, next) -> (compare(message, next, former.version()) > 0) ? next : former);
             }
         }
         return List.copyOf(newest.values());
     }
 
-    private static Admission judge(List<Candidate> candidates, Map<MessageId, Newest> newest) {
-        List<Candidate> admitted = new ArrayList<>(candidates.size());
+    private static ClaimResult judge(List<InboundMessage> messages, Map<MessageId, Newest> newest) {
+        List<InboundMessage> accepted = new ArrayList<>(messages.size());
         List<Duplicate> duplicates = new ArrayList<>();
         List<Stale> stale = new ArrayList<>();
-        for (Candidate candidate : candidates) {
-            VersionClaim claimed = candidate.version();
+        for (InboundMessage message : messages) {
+            VersionClaim claimed = message.version();
             if (claimed == null) {
-                admitted.add(candidate);
+                accepted.add(message);
                 continue;
             }
             Newest before = newest.get(claimed.entity());
-            int order = (before != null) ? compare(candidate, claimed, before.version()) : 1;
+            int order = (before != null) ? compare(message, claimed, before.version()) : 1;
             if (order > 0) {
                 newest.put(claimed.entity(), new Newest(claimed.version(), claimed.coordinates(), null, null));
-                admitted.add(candidate);
+                accepted.add(message);
             } else if (order == 0) {
                 duplicates.add(before.duplicate(claimed));
             } else {
                 stale.add(before.stale(claimed));
             }
         }
-        return new Admission(admitted, duplicates, stale, Map.of());
+        return new ClaimResult(accepted, duplicates, stale, Map.of());
     }
 
     /** The newest version of an entity before a message: processed, or, without a time, of the same delivery. */
@@ -132,9 +132,9 @@ final class VersionStrategy implements AdmissionStrategy {
         }
     }
 
-    private static int compare(Candidate candidate, VersionClaim claimed, Version before) {
+    private static int compare(InboundMessage message, VersionClaim claimed, Version before) {
         if (before.kind() != claimed.version().kind()) {
-            RecordCoordinates where = RecordCoordinates.of(candidate.record());
+            RecordCoordinates where = RecordCoordinates.of(message.record());
             throw new MixedVersionsException(
                     ("The message %s has version %s of entity %s, which had version %s before: a number and a point in time"
                                     + " do not compare. Let all producers give the same kind of version. If the kind has"

@@ -1,7 +1,7 @@
 package dev.idempotency.app;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
@@ -186,7 +186,7 @@ public final class ObservedApplication implements AutoCloseable {
         }
 
         @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}-archive")
-        @IdempotentListener(consumer = "archive", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "archive", strategy = DeduplicationStrategy.OFFSET)
         void archive(String payload) {}
 
         @Bean

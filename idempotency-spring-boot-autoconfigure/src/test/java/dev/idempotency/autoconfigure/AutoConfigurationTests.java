@@ -13,7 +13,7 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.metrics.MeterObserver;
-import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.MicrometerObservationListener;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
@@ -72,7 +72,7 @@ class AutoConfigurationTests {
                 IdempotentOperations.class,
                 MessageKeyResolver.class,
                 MeterObserver.class,
-                ObservationObserver.class,
+                MicrometerObservationListener.class,
                 ProcessedMessageStore.class,
                 Reconciliation.class,
                 ResultConverter.class
@@ -102,14 +102,14 @@ class AutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .doesNotHaveBean(MeterObserver.class)
-                        .doesNotHaveBean(ObservationObserver.class));
+                        .doesNotHaveBean(MicrometerObservationListener.class));
     }
 
     @Test
     void whenTheLibraryIsOffNothingIsObserved() {
         this.withRegistries.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
                 .doesNotHaveBean(MeterObserver.class)
-                .doesNotHaveBean(ObservationObserver.class)
+                .doesNotHaveBean(MicrometerObservationListener.class)
                 .doesNotHaveBean(IdempotencyEndpoint.class)
                 .doesNotHaveBean(IdempotencyHealthIndicator.class)
                 .doesNotHaveBean(StoreWatch.class)

@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -21,9 +21,9 @@ class ConfigurationMetadataTests {
         String hint = "$.hints[?(@.name == 'idempotency.relaxed-checks')].values[*]";
         List<String> names = JsonPath.read(metadata(), hint + ".value");
         assertThat(names)
-                .containsExactlyInAnyOrderElementsOf(Stream.of(Check.values())
+                .containsExactlyInAnyOrderElementsOf(Stream.of(StartupCheck.values())
                         .filter(check -> !check.isIndispensable())
-                        .map(Check::toString)
+                        .map(StartupCheck::toString)
                         .toList());
         assertThat(JsonPath.<List<String>>read(metadata(), hint + ".description"))
                 .hasSameSizeAs(names)

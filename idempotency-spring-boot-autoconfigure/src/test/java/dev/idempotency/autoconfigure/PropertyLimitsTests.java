@@ -2,7 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,7 +79,7 @@ class PropertyLimitsTests {
     void relaxedChecksAreNamedInAnySpellingAndUnknownOnesAreRefused() {
         this.runner.withPropertyValues("idempotency.relaxed-checks=autocommit").run(context -> assertThat(
                         context.getBean(IdempotencyProperties.class).relaxedChecks())
-                .containsExactly(Check.AUTO_COMMIT));
+                .containsExactly(StartupCheck.AUTO_COMMIT));
         this.runner
                 .withPropertyValues("idempotency.relaxed-checks=auto-comit")
                 .run(context -> assertThat(context).getFailure().hasStackTraceContaining("auto-comit"));

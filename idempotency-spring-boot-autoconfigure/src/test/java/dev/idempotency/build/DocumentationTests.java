@@ -2,7 +2,7 @@ package dev.idempotency.build;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
@@ -146,8 +146,8 @@ class DocumentationTests {
                 .map(match -> match.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(anchors)
-                .isEqualTo(Arrays.stream(Check.values())
-                        .map(Check::toString)
+                .isEqualTo(Arrays.stream(StartupCheck.values())
+                        .map(StartupCheck::toString)
                         .collect(Collectors.toCollection(TreeSet::new)));
     }
 

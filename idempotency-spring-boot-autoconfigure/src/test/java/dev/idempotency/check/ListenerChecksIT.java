@@ -3,10 +3,10 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
 import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
@@ -105,11 +105,11 @@ class ListenerChecksIT {
 
             assertThat(failure.findings())
                     .extracting(Finding::check)
-                    .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
+                    .containsExactlyInAnyOrder(StartupCheck.NOT_PROXIED, StartupCheck.KEY_EXPRESSION);
             assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class)))
                             .findings())
                     .extracting(Finding::check)
-                    .contains(Check.LATE_RETRY_TOPIC);
+                    .contains(StartupCheck.LATE_RETRY_TOPIC);
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(8);
         }
@@ -153,7 +153,7 @@ class ListenerChecksIT {
                     .singleElement()
                     .asString()
                     .contains(" WARN ", "[not-proxied]", "The method is final")
-                    .endsWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
+                    .endsWith(" See " + StartupCheck.DOCUMENTATION + "checks.md#not-proxied");
         }
     }
 
@@ -166,7 +166,8 @@ class ListenerChecksIT {
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
-    void whatKeepsAListenerFromWorkingIsFound(String property, String listener, Check check, String what, String remedy)
+    void whatKeepsAListenerFromWorkingIsFound(
+            String property, String listener, StartupCheck check, String what, String remedy)
             throws ClassNotFoundException {
         Class<?> type = Class.forName(getClass().getName() + "$" + listener);
         assertThat(failure(catchThrowable(() -> start(property, type))).findings())

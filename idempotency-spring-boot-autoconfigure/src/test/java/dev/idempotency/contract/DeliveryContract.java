@@ -8,8 +8,8 @@ import static dev.idempotency.contract.Scenario.outage;
 import static dev.idempotency.contract.Scenario.scenario;
 import static dev.idempotency.contract.Scenario.stale;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import dev.idempotency.testing.TestKafka;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -55,7 +55,7 @@ abstract class DeliveryContract {
                 contended(kind, "meets-rival-and-fails-once").unless(!kind.atCommit, "its rival waits"),
                 contended(kind, "outlasts-the-claim")
                         .unless(kind.atCommit, "it holds its claim for no longer than the commit")
-                        .unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it claims nothing"),
+                        .unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it claims nothing"),
 
                 // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
                 scenario(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
@@ -82,7 +82,7 @@ abstract class DeliveryContract {
                 scenario(kind)
                         .send("1:a", "2:violates-itself", "3:c")
                         .expect(effects("a", "c"), deadLetters("violates-itself"))
-                        .unless(kind.strategy != Strategy.UNIQUE_CONSTRAINT, "it has no constraint"),
+                        .unless(kind.strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
 
                 // The dead letter cannot be published, with and without a message behind it.
@@ -106,7 +106,7 @@ abstract class DeliveryContract {
                 identified(kind)
                         .send("1:fails-if-repeated", "1:fails-if-repeated", "3:c")
                         .expect(effects("fails-if-repeated", "c"), deadLetters(), duplicates(1))
-                        .unless(kind.strategy != Strategy.MESSAGE_ID, "that is up to the listener"),
+                        .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "that is up to the listener"),
                 scenario(kind)
                         .send("1:a", "2:outage@after-commit", "3:c")
                         .expect(
@@ -187,27 +187,29 @@ abstract class DeliveryContract {
 
     /** Rows for kinds that know a message that is published twice. */
     private static Scenario identified(Kind kind) {
-        return scenario(kind).unless(kind.strategy == Strategy.OFFSET, "a message that is published twice is two");
+        return scenario(kind)
+                .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a message that is published twice is two");
     }
 
     private static Scenario unidentified(Kind kind) {
-        return scenario(kind).unless(kind.strategy != Strategy.OFFSET, "a message that is published twice is one");
+        return scenario(kind)
+                .unless(kind.strategy != DeduplicationStrategy.OFFSET, "a message that is published twice is one");
     }
 
     private static Scenario versioned(Kind kind) {
-        return scenario(kind).unless(kind.strategy != Strategy.VERSION, "it compares no versions");
+        return scenario(kind).unless(kind.strategy != DeduplicationStrategy.VERSION, "it compares no versions");
     }
 
     /** Rows for kinds that need a key. */
     private static Scenario keyed(Kind kind) {
-        return identified(kind).unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it has no key");
+        return identified(kind).unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no key");
     }
 
     private static Scenario conflicting(Kind kind, OnConflict conflicts) {
         return scenario(kind)
                 .send("1:a", "1:conflict", "3:c")
                 .unless(kind.conflicts != conflicts, "its conflicts are " + kind.conflicts)
-                .unless(kind.strategy != Strategy.MESSAGE_ID, "it compares no payloads");
+                .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "it compares no payloads");
     }
 
     private static Scenario acknowledged(Kind kind) {
@@ -219,7 +221,7 @@ abstract class DeliveryContract {
                 .send("1:" + command, "1:" + command)
                 .concurrently()
                 .expect(effects(command), deadLetters(), duplicates(1))
-                .unless(kind.strategy == Strategy.OFFSET, "a partition has one consumer at a time");
+                .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a partition has one consumer at a time");
     }
 
     private static Scenario undeliverable(Kind kind, String... messages) {

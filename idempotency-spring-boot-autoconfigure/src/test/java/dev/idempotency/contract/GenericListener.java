@@ -1,6 +1,6 @@
 package dev.idempotency.contract;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -114,7 +114,7 @@ abstract class GenericListener {
                 order.command,
                 order.amount,
                 attempt);
-        if (this.journal.kind.strategy == Strategy.UNIQUE_CONSTRAINT) {
+        if (this.journal.kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) {
             pay(order);
         }
         obey(order, attempt);

@@ -1,8 +1,8 @@
 package dev.idempotency.contract;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -43,7 +43,7 @@ enum Kind {
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
 
-    final Strategy strategy;
+    final DeduplicationStrategy strategy;
     final OnConflict conflicts;
     final Supplier<GenericListener> listener;
     final String containerFactory;
@@ -144,36 +144,36 @@ enum Kind {
     @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class RecordsByOffset extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class BatchesByOffset extends OfBatches {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     static class PollsByOffset extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload.id", version = "#payload.version")
     static class RecordsByVersion extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload.id", version = "#payload.version")
     static class BatchesByVersion extends OfBatches {}
 
     @IdempotentListener(
-            strategy = Strategy.VERSION,
+            strategy = DeduplicationStrategy.VERSION,
             key = "#payload.id",
             version = "#payload.version",
             transactionPerPoll = "true")
     static class PollsByVersion extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
     static class RecordsByConstraint extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
     static class BatchesByConstraint extends OfBatches {}
 
     @IdempotentListener(
-            strategy = Strategy.UNIQUE_CONSTRAINT,
+            strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
             uniqueConstraint = "payment_pkey",
             transactionPerPoll = "true")
     static class PollsByConstraint extends OfRecords {}

@@ -265,7 +265,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         send("beside", "garbled beside");
         await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
         assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
-        assertThat(container("beside").getCommonErrorHandler()).isNotInstanceOf(OutageErrorHandler.class);
+        assertThat(container("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
     }
 
     @ParameterizedTest

@@ -113,7 +113,7 @@ abstract class AbstractInboxIT {
         this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
         this.recorder = new InboxRecorder(
                 this.store,
-                message -> KeptMessage.of(
+                message -> StoredMessage.of(
                         message.id(), message.coordinates(), message.record(), this.received, 500_000, false),
                 this::isOutage,
                 this.observers);

@@ -3,8 +3,8 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
@@ -136,7 +136,7 @@ class NoKeysYetIT extends ApplicationTest {
         @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
         @IdempotentListener(
                 consumer = "versions",
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "#payload",
                 version = "#payload.length() > 1 ? T(java.time.LocalDateTime).parse(#payload) : #payload")
         void on(String payload) {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.metrics.IdempotencyMeters;
@@ -123,18 +123,18 @@ class OffsetStrategyIT extends ListenersTest {
         assertThat(effects(Gaps.class)).containsExactly("a", "b", "c", "d");
     }
 
-    @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
+    @IdempotentListener(consumer = "forgotten", strategy = DeduplicationStrategy.OFFSET)
     static class Forgotten extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Records extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Gaps extends OfBatches {}
 }

@@ -3,10 +3,10 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
@@ -262,7 +262,7 @@ class RecreatedTopicIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}offsets")
-        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "offsets", strategy = DeduplicationStrategy.OFFSET)
         void offsets(String payload) {
             this.effects.happen("offsets " + payload);
         }

@@ -22,7 +22,7 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -179,15 +179,15 @@ abstract class AbstractOperationsIT {
     }
 
     final boolean isDuplicate(String key) {
-        return this.operations.execute(id(key), () -> {}).isDuplicate();
+        return this.operations.execute(id(key), () -> {}).duplicate();
     }
 
     /** Operations of the application with another store or another transaction manager. */
     final IdempotentOperations operationsWith(Duration claimTimeout, @Nullable PlatformTransactionManager manager) {
-        return new TransactionalOperations(
+        return new IdempotentTemplate(
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
                 this.app.bean(DeclaredConsumers.class),
-                this.app.bean(KeptResults.class),
+                this.app.bean(ResultStore.class),
                 (manager != null)
                         ? new StaticListableBeanFactory(Map.of("manager", manager))
                         : this.app.context().getBeanFactory());
@@ -255,10 +255,10 @@ abstract class AbstractOperationsIT {
 
     @Test
     void workIsDoneOnceAndADuplicateDoesNone() {
-        assertThat(this.operations.execute(id("a"), () -> happen("a")).isDuplicate())
+        assertThat(this.operations.execute(id("a"), () -> happen("a")).duplicate())
                 .isFalse();
         Execution<?> second = this.operations.execute(id("a"), () -> happen("a"));
-        assertThat(second.isDuplicate()).isTrue();
+        assertThat(second.duplicate()).isTrue();
         assertThat(second.result()).isNull();
         assertThat(effects()).containsExactly("a");
         assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
@@ -296,7 +296,7 @@ abstract class AbstractOperationsIT {
             try {
                 Execution<Receipt> done = execution.get(30, TimeUnit.SECONDS);
                 assertThat(done.result()).isEqualTo(Receipt.of(4));
-                outcomes.add(done.isDuplicate() ? "duplicate" : "done");
+                outcomes.add(done.duplicate() ? "duplicate" : "done");
             } catch (ExecutionException ex) {
                 outcomes.add(String.valueOf(ex.getCause().getMessage()));
             }
@@ -521,7 +521,7 @@ abstract class AbstractOperationsIT {
                     assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("a"));
                     throw new IllegalStateException("no");
                 }));
-        assertThat(this.operations.execute(inner, () -> {}).isDuplicate()).isFalse();
+        assertThat(this.operations.execute(inner, () -> {}).duplicate()).isFalse();
         assertThatExceptionOfType(ResultForgottenException.class)
                 .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> this.operations
                         .execute(id("b"), String.class, () -> "inner")

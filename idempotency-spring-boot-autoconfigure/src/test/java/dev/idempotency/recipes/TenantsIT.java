@@ -3,8 +3,8 @@ package dev.idempotency.recipes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.retention.Cleanup;
@@ -98,7 +98,7 @@ class TenantsIT extends ApplicationTest {
     @Test
     void aTableForEachTenantIsRefused() {
         assertThat(NestedExceptionUtils.getMostSpecificCause(catchThrowable(() -> start(new String[0]))))
-                .hasMessageContainingAll("[" + Check.ROUTING_DATA_SOURCE + "]", "idempotency.schema.name");
+                .hasMessageContainingAll("[" + StartupCheck.ROUTING_DATA_SOURCE + "]", "idempotency.schema.name");
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -30,98 +30,98 @@ class MessageIdStrategyTests {
 
     @Test
     void aMessageWithoutAnIdEntersUnclaimed() {
-        assertThat(positions(request(candidate(null, 0)))).containsExactly(0);
-        assertThat(positions(request(candidate(null, 0), candidate(null, 1)))).containsExactly(0, 1);
+        assertThat(positions(request(message(null, 0)))).containsExactly(0);
+        assertThat(positions(request(message(null, 0), message(null, 1)))).containsExactly(0, 1);
         assertThat(this.store.processed).isEmpty();
     }
 
     @Test
     void ofABatchTheNewOnesEnterOnceAndInOrder() {
-        request(candidate("known", 0));
-        Admission admission = request(
-                candidate("b", 1),
-                candidate("known", 0),
-                candidate(null, 2),
-                candidate("b", 3),
-                candidate("a", 4),
-                candidate("known", 5));
-        assertThat(positions(admission)).containsExactly(0, 2, 4);
-        assertThat(admission.duplicates())
+        request(message("known", 0));
+        ClaimResult result = request(
+                message("b", 1),
+                message("known", 0),
+                message(null, 2),
+                message("b", 3),
+                message("a", 4),
+                message("known", 5));
+        assertThat(positions(result)).containsExactly(0, 2, 4);
+        assertThat(result.duplicates())
                 .extracting(Duplicate::coordinates)
                 .containsExactly(coordinates(0), coordinates(3), coordinates(5));
-        assertThat(admission.duplicates())
+        assertThat(result.duplicates())
                 .extracting(Duplicate::kind)
                 .containsExactly(DuplicateKind.REDELIVERY, DuplicateKind.REPUBLICATION, DuplicateKind.REPUBLICATION);
     }
 
     @Test
     void afterADuplicateClaimsAskForOriginalsAtOnceUntilTheNextNewMessage() {
-        request(candidate("a", 0));
-        request(candidate("a", 0));
+        request(message("a", 0));
+        request(message("a", 0));
         assertThat(this.store.answeringClaims).isZero();
-        request(candidate("a", 0));
-        request(candidate("b", 1));
+        request(message("a", 0));
+        request(message("b", 1));
         assertThat(this.store.answeringClaims).isEqualTo(2);
-        request(candidate("c", 2));
+        request(message("c", 2));
         assertThat(this.store.answeringClaims).isEqualTo(2);
     }
 
     /** As in a topic that was created again. */
     @Test
     void anotherPayloadAtTheSameCoordinatesIsAConflict() {
-        request(candidate("a", 0, 42L));
-        Admission admission = request(candidate("a", 0, 43L));
-        assertThat(admission.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REPUBLICATION);
-        assertThat(admission.conflicts().values())
+        request(message("a", 0, 42L));
+        ClaimResult result = request(message("a", 0, 43L));
+        assertThat(result.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REPUBLICATION);
+        assertThat(result.conflicts().values())
                 .extracting(Conflict::coordinates, Conflict::original)
                 .containsExactly(tuple(coordinates(0), coordinates(0)));
     }
 
     @Test
     void neitherTheSamePayloadNorOneThatIsNotKnownIsAConflict() {
-        request(candidate("a", 0, 42L), candidate("b", 1));
-        assertThat(request(candidate("a", 0, 42L)).conflicts()).isEmpty();
-        assertThat(request(candidate("a", 0)).conflicts()).isEmpty();
-        assertThat(request(candidate("a", 7, 42L)).conflicts()).isEmpty();
-        assertThat(request(candidate("a", 7)).conflicts()).isEmpty();
-        assertThat(request(candidate("b", 7, 42L)).conflicts()).isEmpty();
+        request(message("a", 0, 42L), message("b", 1));
+        assertThat(request(message("a", 0, 42L)).conflicts()).isEmpty();
+        assertThat(request(message("a", 0)).conflicts()).isEmpty();
+        assertThat(request(message("a", 7, 42L)).conflicts()).isEmpty();
+        assertThat(request(message("a", 7)).conflicts()).isEmpty();
+        assertThat(request(message("b", 7, 42L)).conflicts()).isEmpty();
     }
 
     @Test
     void messagesOfOneBatchAreComparedWithEachOther() {
-        request(candidate("known", 0, 1L));
-        Admission admission = request(
-                candidate("a", 1, 2L),
-                candidate("a", 2, 2L),
-                candidate("known", 3, 1L),
-                candidate("a", 4, 3L),
-                candidate("known", 5, 4L));
-        assertThat(positions(admission)).containsExactly(0);
-        assertThat(admission.conflicts().keySet())
-                .extracting(Candidate::position)
+        request(message("known", 0, 1L));
+        ClaimResult result = request(
+                message("a", 1, 2L),
+                message("a", 2, 2L),
+                message("known", 3, 1L),
+                message("a", 4, 3L),
+                message("known", 5, 4L));
+        assertThat(positions(result)).containsExactly(0);
+        assertThat(result.conflicts().keySet())
+                .extracting(InboundMessage::position)
                 .containsExactly(3, 4);
-        assertThat(admission.conflicts().values())
+        assertThat(result.conflicts().values())
                 .extracting(Conflict::original)
                 .containsExactly(coordinates(1), coordinates(0));
     }
 
     @SafeVarargs
-    private final Admission request(IntFunction<Candidate>... candidates) {
-        return this.strategy.admit(IntStream.range(0, candidates.length)
-                .mapToObj(position -> candidates[position].apply(position))
+    private final ClaimResult request(IntFunction<InboundMessage>... messages) {
+        return this.strategy.claim(IntStream.range(0, messages.length)
+                .mapToObj(position -> messages[position].apply(position))
                 .toList());
     }
 
-    private static List<Integer> positions(Admission admission) {
-        return admission.admitted().stream().map(Candidate::position).toList();
+    private static List<Integer> positions(ClaimResult result) {
+        return result.accepted().stream().map(InboundMessage::position).toList();
     }
 
-    private static IntFunction<Candidate> candidate(@Nullable String id, long offset) {
-        return candidate(id, offset, null);
+    private static IntFunction<InboundMessage> message(@Nullable String id, long offset) {
+        return message(id, offset, null);
     }
 
-    private static IntFunction<Candidate> candidate(@Nullable String id, long offset, @Nullable Long digest) {
-        return position -> new Candidate(
+    private static IntFunction<InboundMessage> message(@Nullable String id, long offset, @Nullable Long digest) {
+        return position -> new InboundMessage(
                 position,
                 new ConsumerRecord<>("topic", 0, offset, null, null),
                 (id != null) ? new MessageId("consumer", id) : null,

@@ -29,7 +29,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
 /** Which failures make a duplicate of the message. */
 class UniqueConstraintStrategyIT {
 
-    private static final Candidate MESSAGE = new Candidate(
+    private static final InboundMessage MESSAGE = new InboundMessage(
             0,
             new ConsumerRecord<>("topic", 0, 1, null, "payload"),
             new MessageId("consumer", "topic-0@1"),
@@ -37,7 +37,7 @@ class UniqueConstraintStrategyIT {
 
     private static TestDatabase testDatabase;
     private static JdbcTemplate jdbc;
-    private static AdmissionStrategy strategy;
+    private static ClaimStrategy strategy;
     private static SQLException violation;
     private static SQLException ofAnother;
 
@@ -104,13 +104,13 @@ class UniqueConstraintStrategyIT {
     @Test
     void ofTheDuplicateNothingIsKnownButThatItIsOne() {
         Duplicate duplicate = new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null);
-        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new Admission(List.of(), List.of(duplicate)));
+        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new ClaimResult(List.of(), List.of(duplicate)));
     }
 
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
         assertThatExceptionOfType(UnprotectedListenerException.class)
-                .isThrownBy(() -> strategy.admit(List.of(MESSAGE)))
+                .isThrownBy(() -> strategy.claim(List.of(MESSAGE)))
                 .withMessageContaining("no transaction of the store's DataSource");
     }
 }

@@ -47,7 +47,7 @@ class VersionStrategyIT {
     JdbcTemplate jdbc;
     TransactionTemplate transaction;
     private JdbcVersionStore versions;
-    AdmissionStrategy strategy;
+    ClaimStrategy strategy;
 
     @Parameter
     private StoreServer server;
@@ -69,27 +69,27 @@ class VersionStrategyIT {
         return MessageId.of(CONSUMER, key);
     }
 
-    private static Candidate candidate(int position, long offset, String key, Version version) {
+    private static InboundMessage message(int position, long offset, String key, Version version) {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, offset, null, null);
         VersionClaim claim = new VersionClaim(entity(key), version, RecordCoordinates.of(record));
-        return new Candidate(position, record, claim.messageId(), claim.coordinates(), null, claim);
+        return new InboundMessage(position, record, claim.messageId(), claim.coordinates(), null, claim);
     }
 
     /** A message at an offset. */
-    static Candidate at(long offset, String key, long version) {
-        return candidate((int) offset, offset, key, Version.of(version));
+    static InboundMessage at(long offset, String key, long version) {
+        return message((int) offset, offset, key, Version.of(version));
     }
 
-    Admission admit(Candidate... candidates) {
-        return this.transaction.execute(status -> this.strategy.admit(Arrays.asList(candidates)));
+    ClaimResult claim(InboundMessage... messages) {
+        return this.transaction.execute(status -> this.strategy.claim(Arrays.asList(messages)));
     }
 
     private boolean enters(String key, Version version) {
-        return !admit(candidate(0, 0, key, version)).isEmpty();
+        return !claim(message(0, 0, key, version)).isEmpty();
     }
 
-    private static List<Integer> positions(Admission admission) {
-        return admission.admitted().stream().map(Candidate::position).toList();
+    private static List<Integer> positions(ClaimResult result) {
+        return result.accepted().stream().map(InboundMessage::position).toList();
     }
 
     private Version stored(String key) {
@@ -98,9 +98,9 @@ class VersionStrategyIT {
 
     @Test
     void whatIsNewerEntersTheSameAgainIsADuplicateAndWhatIsOlderIsStale() {
-        assertThat(positions(admit(at(1, "a", 5)))).containsExactly(1);
-        assertThat(positions(admit(at(2, "a", 7)))).containsExactly(2);
-        Admission redelivered = admit(at(2, "a", 7));
+        assertThat(positions(claim(at(1, "a", 5)))).containsExactly(1);
+        assertThat(positions(claim(at(2, "a", 7)))).containsExactly(2);
+        ClaimResult redelivered = claim(at(2, "a", 7));
         assertThat(redelivered.isEmpty()).isTrue();
         assertThat(redelivered.duplicates()).singleElement().satisfies(duplicate -> {
             assertThat(duplicate.id()).isEqualTo(new MessageId(CONSUMER, "a@7"));
@@ -108,10 +108,10 @@ class VersionStrategyIT {
             assertThat(duplicate.processedAt()).isNotNull();
             assertThat(duplicate.age()).isNotNull();
         });
-        assertThat(admit(at(3, "a", 7)).duplicates())
+        assertThat(claim(at(3, "a", 7)).duplicates())
                 .extracting(Duplicate::kind)
                 .containsExactly(DuplicateKind.REPUBLICATION);
-        Admission late = admit(at(4, "a", 6));
+        ClaimResult late = claim(at(4, "a", 6));
         assertThat(late.isEmpty()).isTrue();
         assertThat(late.duplicates()).isEmpty();
         assertThat(late.stale()).singleElement().satisfies(stale -> {
@@ -121,14 +121,14 @@ class VersionStrategyIT {
             assertThat(stale.newest()).isEqualTo(Version.of(7));
             assertThat(stale.processedAt()).isNotNull();
         });
-        assertThat(positions(admit(at(5, "b", 1)))).containsExactly(5);
+        assertThat(positions(claim(at(5, "b", 1)))).containsExactly(5);
         assertThat(stored("a")).isEqualTo(Version.of(7));
     }
 
     @Test
     void ofSeveralVersionsThoseEnterThatAreNewerThanAllBeforeThem() {
-        admit(at(100, "a", 3), at(101, "c", 9));
-        Admission admission = admit(
+        claim(at(100, "a", 3), at(101, "c", 9));
+        ClaimResult result = claim(
                 at(0, "b", 2),
                 at(1, "a", 2),
                 at(100, "a", 3),
@@ -140,14 +140,14 @@ class VersionStrategyIT {
                 at(6, "a", 6),
                 at(9, "c", 8),
                 at(10, "b", 7));
-        assertThat(positions(admission)).containsExactly(0, 4, 6, 10);
-        assertThat(admission.stale())
+        assertThat(positions(result)).containsExactly(0, 4, 6, 10);
+        assertThat(result.stale())
                 .extracting(stale -> stale.id().value() + " after " + stale.newest())
                 .containsExactly("a@2 after 3", "b@1 after 2", "a@5 after 6", "c@8 after 9");
-        assertThat(admission.duplicates())
+        assertThat(result.duplicates())
                 .extracting(duplicate -> duplicate.id().value() + " " + duplicate.kind())
                 .containsExactly("a@3 REDELIVERY", "a@3 REPUBLICATION", "a@6 REDELIVERY");
-        assertThat(admission.duplicates().get(0).processedAt()).isNotNull();
+        assertThat(result.duplicates().get(0).processedAt()).isNotNull();
         assertThat(List.of(stored("a"), stored("b"), stored("c")))
                 .containsExactly(Version.of(6), Version.of(7), Version.of(9));
     }
@@ -155,9 +155,9 @@ class VersionStrategyIT {
     @Test
     void aMessageWithoutAnEntityEntersUnclaimed() {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, 1, null, null);
-        Candidate without = new Candidate(1, record, null, RecordCoordinates.of(record));
-        assertThat(positions(admit(at(0, "a", 1), without, at(2, "a", 1)))).containsExactly(0, 1);
-        assertThat(positions(admit(without))).containsExactly(1);
+        InboundMessage without = new InboundMessage(1, record, null, RecordCoordinates.of(record));
+        assertThat(positions(claim(at(0, "a", 1), without, at(2, "a", 1)))).containsExactly(0, 1);
+        assertThat(positions(claim(without))).containsExactly(1);
     }
 
     @Test
@@ -182,15 +182,15 @@ class VersionStrategyIT {
 
     @Test
     void aNumberAndATimeOfOneEntityAreRefusedByTheRecordThatDoesNotFit() {
-        admit(at(1, "a", 3));
-        Candidate odd = candidate(0, 17, "a", Version.of(Instant.now()));
+        claim(at(1, "a", 3));
+        InboundMessage odd = message(0, 17, "a", Version.of(Instant.now()));
         assertThatExceptionOfType(MixedVersionsException.class)
-                .isThrownBy(() -> admit(odd))
+                .isThrownBy(() -> claim(odd))
                 .withMessageContaining("topic-3@17")
                 .withMessageContaining("entity consumer:a, which had version 3 before")
                 .satisfies(ex -> assertThat(ex.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 17)));
         assertThatExceptionOfType(MixedVersionsException.class)
-                .isThrownBy(() -> admit(at(2, "b", 1), odd, at(4, "a", 4)))
+                .isThrownBy(() -> claim(at(2, "b", 1), odd, at(4, "a", 4)))
                 .satisfies(ex -> assertThat(ex.coordinates().topic()).isEqualTo("topic"));
         assertThat(stored("a")).isEqualTo(Version.of(3));
         assertThat(this.versions.find(List.of(entity("b")))).isEmpty();
@@ -209,7 +209,7 @@ class VersionStrategyIT {
         assertThat(enters(two, Version.of(1))).isTrue();
         assertThat(enters(one, Version.of(4))).isFalse();
         assertThat(Stream.of(at(1, one, 1), at(1, two, 1), at(1, "y".repeat(255), 1), at(1, "y".repeat(255), 2))
-                        .map(Candidate::id))
+                        .map(InboundMessage::id))
                 .doesNotHaveDuplicates();
     }
 
@@ -220,7 +220,7 @@ class VersionStrategyIT {
         Map<String, Long> greatest = new ConcurrentHashMap<>();
         for (String key : List.of("0", "1", "2", "3", "4", "5")) {
             // MariaDB deadlocks where several wait for a row that is new and then undone, whatever their order.
-            admit(at(0, key, 0));
+            claim(at(0, key, 0));
         }
         CompletableFuture.allOf(IntStream.range(0, 6)
                         .mapToObj(thread -> CompletableFuture.runAsync(() -> apply(new Random(thread), greatest)))
@@ -237,26 +237,26 @@ class VersionStrategyIT {
     private void apply(Random random, Map<String, Long> greatest) {
         for (int batch = 0; batch < 20; batch++) {
             int highest = 50 + 10 * batch;
-            List<Candidate> candidates = IntStream.range(0, 8)
+            List<InboundMessage> messages = IntStream.range(0, 8)
                     .mapToObj(i -> at(i, String.valueOf(random.nextInt(6)), 1 + random.nextInt(highest)))
                     .toList();
             boolean undone = random.nextInt(4) == 0;
             this.transaction.executeWithoutResult(status -> {
                 this.strategy
-                        .admit(candidates)
-                        .admitted()
-                        .forEach(admitted -> this.jdbc.update(
+                        .claim(messages)
+                        .accepted()
+                        .forEach(accepted -> this.jdbc.update(
                                 "insert into version_effect values (?, ?, ?)",
-                                admitted.version().entity().value(),
-                                admitted.version().version().value(),
+                                accepted.version().entity().value(),
+                                accepted.version().version().value(),
                                 System.nanoTime()));
                 if (undone) {
                     status.setRollbackOnly();
                 }
             });
             if (!undone) {
-                candidates.stream()
-                        .map(Candidate::version)
+                messages.stream()
+                        .map(InboundMessage::version)
                         .forEach(claim -> greatest.merge(
                                 claim.entity().value(), claim.version().value().longValue(), Math::max));
             }
@@ -265,7 +265,7 @@ class VersionStrategyIT {
 
     @Test
     void anEntityIsFoundAndForgotten() {
-        admit(at(7, "a", 5));
+        claim(at(7, "a", 5));
         StoredVersion found =
                 this.versions.find(List.of(entity("a"), entity("b"))).get(entity("a"));
         assertThat(found.version()).isEqualTo(Version.of(5));
@@ -276,7 +276,7 @@ class VersionStrategyIT {
                 .containsOnlyKeys(CONSUMER);
         assertThat(this.versions.forget(entity("a"))).isTrue();
         assertThat(this.versions.forget(entity("a"))).isFalse();
-        assertThat(positions(admit(at(8, "a", 1)))).containsExactly(8);
+        assertThat(positions(claim(at(8, "a", 1)))).containsExactly(8);
     }
 
     /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
@@ -289,34 +289,34 @@ class VersionStrategyIT {
                         + " record_partition, record_offset) values (?, 'before', " + time + ", 'topic', 0, 0)",
                 CONSUMER,
                 Instant.now().minus(Duration.ofHours(1)).getEpochSecond());
-        admit(at(1, "31", 1), at(2, "32", 1), at(3, "34", 1), at(4, "changed", 1));
+        claim(at(1, "31", 1), at(2, "32", 1), at(3, "34", 1), at(4, "changed", 1));
         for (int hours : new int[] {31, 32, 34}) {
             this.jdbc.update(
                     "update idempotency_version set processed_at = " + time + " where message_id = ?",
                     Instant.now().minus(Duration.ofHours(hours)).getEpochSecond(),
                     String.valueOf(hours));
         }
-        admit(at(5, "changed", 2));
+        claim(at(5, "changed", 2));
         ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(database);
         assertThat(purge.consumers()).containsExactly(CONSUMER);
         assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
                         .rows())
                 .isOne();
         this.jdbc.update("delete from idempotency_processed");
-        assertThat(positions(admit(at(6, "31", 1)))).isEmpty();
-        assertThat(positions(admit(at(7, "34", 1)))).containsExactly(7);
+        assertThat(positions(claim(at(6, "31", 1)))).isEmpty();
+        assertThat(positions(claim(at(7, "34", 1)))).containsExactly(7);
     }
 
     @Test
     void afterOneThatIsNotNewerTheNextOneWritesNothingOnPostgres() {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
-        admit(at(1, "a", 5));
-        assertThat(admit(at(1, "a", 5)).duplicates()).hasSize(1);
+        claim(at(1, "a", 5));
+        assertThat(claim(at(1, "a", 5)).duplicates()).hasSize(1);
         this.transaction.executeWithoutResult(status -> {
-            assertThat(this.strategy.admit(List.of(at(2, "a", 4))).stale()).hasSize(1);
+            assertThat(this.strategy.claim(List.of(at(2, "a", 4))).stale()).hasSize(1);
             assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
                     .isNull();
         });
-        assertThat(admit(at(3, "a", 6)).admitted()).hasSize(1);
+        assertThat(claim(at(3, "a", 6)).accepted()).hasSize(1);
     }
 }

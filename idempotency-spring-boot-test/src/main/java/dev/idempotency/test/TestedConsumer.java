@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -92,7 +92,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         }
         return (properties.getTopicPartitions() != null)
                 ? sourcesOf(container).contains(record.partition())
-                : ContainerFacts.topicsOf(container).contains(record.topic());
+                : ListenerContainers.topicsOf(container).contains(record.topic());
     }
 
     /** Its topic, or its partition where the topic is read by partitions. */
@@ -109,7 +109,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
                 ? Arrays.stream(partitions)
                         .map(TopicPartitionOffset::getTopicPartition)
                         .toList()
-                : ContainerFacts.topicsOf(container);
+                : ListenerContainers.topicsOf(container);
     }
 
     /** The consumer's name. */

@@ -83,8 +83,8 @@ create table if not exists idempotency_lock (
 ) engine = InnoDB;
 
 insert ignore into idempotency_lock (stripe)
-with recursive digit (value) as (select 0 union all select value + 1 from digit where value < 31)
-select high.value * 32 + low.value from digit as high cross join digit as low;
+with recursive digit (n) as (select 0 union all select n + 1 from digit where n < 31)
+select high.n * 32 + low.n from digit as high cross join digit as low;
 
 create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,

@@ -20,9 +20,9 @@ import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
 /** Answers questions about containers that they have no methods for. */
-public final class ContainerFacts {
+public final class ListenerContainers {
 
-    private ContainerFacts() {}
+    private ListenerContainers() {}
 
     /** The settings of a container's consumers, as they will be in force: the listener's own, or the consumer factory's. */
     public static Map<String, Object> consumerSettings(AbstractMessageListenerContainer<?, ?> container) {

@@ -26,7 +26,8 @@ import org.springframework.util.backoff.FixedBackOff;
  * of the one that failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
  * its payload.
  */
-record OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) implements CommonErrorHandler {
+record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension)
+        implements CommonErrorHandler {
 
     /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
@@ -113,7 +114,7 @@ record OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspe
         try {
             handleNamed(naming, data, consumer, container);
             if (!RecordCoordinates.of(failed).equals(RecordCoordinates.of(records.get(records.size() - 1)))) {
-                SKIPPING.handleBatch(naming, data, consumer, container, OutageErrorHandler::redeliver);
+                SKIPPING.handleBatch(naming, data, consumer, container, SuspendingErrorHandler::redeliver);
             }
             records.forEach(state::endRetry);
             this.suspension.retainDeadLetters();
@@ -138,11 +139,11 @@ record OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspe
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         if (this.delegate.seeksAfterHandling()) {
-            this.delegate.handleBatch(failure, data, consumer, container, OutageErrorHandler::redeliver);
+            this.delegate.handleBatch(failure, data, consumer, container, SuspendingErrorHandler::redeliver);
             return;
         }
         ConsumerRecords<?, ?> remaining = this.delegate.handleBatchAndReturnRemaining(
-                failure, data, consumer, container, OutageErrorHandler::redeliver);
+                failure, data, consumer, container, SuspendingErrorHandler::redeliver);
         if (!remaining.isEmpty()) {
             throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
         }

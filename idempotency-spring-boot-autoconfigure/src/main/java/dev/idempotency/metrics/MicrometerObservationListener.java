@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>That observation is Spring Kafka's, which makes a timer of it, too. All values are of high cardinality, so that they
  * reach its span and leave the tags of its timer alone: those are not ours to change.
  */
-public final class ObservationObserver implements IdempotencyObserver {
+public final class MicrometerObservationListener implements IdempotencyObserver {
 
     /** The consumer's name. */
     public static final String CONSUMER = "idempotency.consumer";
@@ -48,7 +48,7 @@ public final class ObservationObserver implements IdempotencyObserver {
 
     private final ObservationRegistry registry;
 
-    public ObservationObserver(ObservationRegistry registry) {
+    public MicrometerObservationListener(ObservationRegistry registry) {
         this.registry = registry;
     }
 
@@ -86,7 +86,7 @@ public final class ObservationObserver implements IdempotencyObserver {
         /** In addition to its outcome. */
         @Override
         public void conflict(Conflict conflict) {
-            Observation observation = ObservationObserver.this.registry.getCurrentObservation();
+            Observation observation = MicrometerObservationListener.this.registry.getCurrentObservation();
             if (observation != null) {
                 observation.event(Observation.Event.of(
                         CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
@@ -113,7 +113,7 @@ public final class ObservationObserver implements IdempotencyObserver {
         }
 
         private void tell(Outcome outcome, @Nullable MessageId id, Consumer<Observation> more) {
-            Observation observation = ObservationObserver.this.registry.getCurrentObservation();
+            Observation observation = MicrometerObservationListener.this.registry.getCurrentObservation();
             if (observation == null || observation.isNoop()) {
                 return;
             }

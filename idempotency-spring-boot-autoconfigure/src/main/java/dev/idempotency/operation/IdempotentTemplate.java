@@ -14,7 +14,7 @@ import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -42,7 +42,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Claims from code, in transactions of the store's {@code DataSource}. */
-public final class TransactionalOperations implements IdempotentOperations, SmartInitializingSingleton {
+public final class IdempotentTemplate implements IdempotentOperations, SmartInitializingSingleton {
 
     /** Claims from code come from no record. */
     private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
@@ -52,15 +52,15 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
-    private final @Nullable KeptResults results;
+    private final @Nullable ResultStore results;
     private final @Nullable BusinessKeyLocks locks;
     private final OperationTransactions transactions;
 
     /** {@code results} and {@code locks} are {@code null} if the application has a store of its own. */
-    public TransactionalOperations(
+    public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
-            @Nullable KeptResults results,
+            @Nullable ResultStore results,
             @Nullable BusinessKeyLocks locks,
             ListableBeanFactory beanFactory) {
         this.store = store;
@@ -116,7 +116,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
     private <T extends @Nullable Object> Execution<T> executeAndKeep(
             MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
-        KeptResults kept = this.results;
+        ResultStore kept = this.results;
         if (kept == null) {
             throw new IllegalStateException("Results are kept in a table beside that of processed messages, but the"
                     + " application has a ProcessedMessageStore of its own. Use the provided store, or work without a"
@@ -221,7 +221,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     @Override
     public Set<MessageId> claimAll(Collection<MessageId> ids) {
-        ids.forEach(TransactionalOperations::requireId);
+        ids.forEach(IdempotentTemplate::requireId);
         Map<String, Set<MessageId>> byConsumer = ids.stream()
                 .collect(Collectors.groupingBy(
                         MessageId::consumer, TreeMap::new, Collectors.toCollection(LinkedHashSet::new)));

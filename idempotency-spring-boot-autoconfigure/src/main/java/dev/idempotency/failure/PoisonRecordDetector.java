@@ -16,28 +16,28 @@ import org.slf4j.LoggerFactory;
  * <p>Counting starts again after each failure that was an outage without doubt: a database that comes and goes is not the
  * message's fault.
  */
-final class SuspectRecords {
+final class PoisonRecordDetector {
 
-    private static final Logger logger = LoggerFactory.getLogger(SuspectRecords.class);
+    private static final Logger logger = LoggerFactory.getLogger(PoisonRecordDetector.class);
 
     private final String consumer;
-    private final int patience;
+    private final int threshold;
     private final BooleanSupplier storeTakesWrites;
-    private final Map<TopicPartition, Suspect> byPartition = new ConcurrentHashMap<>();
+    private final Map<TopicPartition, Failures> byPartition = new ConcurrentHashMap<>();
 
-    private record Suspect(long offset, int failures) {}
+    private record Failures(long offset, int failures) {}
 
-    SuspectRecords(String consumer, int patience, BooleanSupplier storeTakesWrites) {
+    PoisonRecordDetector(String consumer, int threshold, BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
-        this.patience = patience;
+        this.threshold = threshold;
         this.storeTakesWrites = storeTakesWrites;
     }
 
     /** Counts a failure that looks like an outage; returns whether it is the message's own. */
     boolean recordFailure(Exception failure, ConsumerRecord<?, ?> record) {
         int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
-        this.byPartition.put(ConsumerThreadState.partitionOf(record), new Suspect(record.offset(), failures));
-        if (failures == this.patience + 1) {
+        this.byPartition.put(ConsumerThreadState.partitionOf(record), new Failures(record.offset(), failures));
+        if (failures == this.threshold + 1) {
             logger.warn(
                     "Consumer '{}' has failed at {} {} times as if the database were away, which answers and takes writes:"
                             + " from now on that is the message's own failure",
@@ -46,12 +46,12 @@ final class SuspectRecords {
                     failures,
                     failure);
         }
-        return failures > this.patience;
+        return failures > this.threshold;
     }
 
     /** Whether this failure of a record will be found to be its own when it is counted. */
-    boolean isAboutToBlame(Throwable failure, ConsumerRecord<?, ?> record) {
-        return failuresOf(record) >= this.patience && isOfOneMessage(failure);
+    boolean isAboutToBePoison(Throwable failure, ConsumerRecord<?, ?> record) {
+        return failuresOf(record) >= this.threshold && isOfOneMessage(failure);
     }
 
     private boolean isOfOneMessage(Throwable failure) {
@@ -59,7 +59,7 @@ final class SuspectRecords {
     }
 
     private int failuresOf(ConsumerRecord<?, ?> record) {
-        Suspect suspect = this.byPartition.get(ConsumerThreadState.partitionOf(record));
-        return (suspect != null && suspect.offset() == record.offset()) ? suspect.failures() : 0;
+        Failures failed = this.byPartition.get(ConsumerThreadState.partitionOf(record));
+        return (failed != null && failed.offset() == record.offset()) ? failed.failures() : 0;
     }
 }

@@ -2,10 +2,10 @@ package dev.idempotency.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.Version;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class ObservationObserverTests {
+class MicrometerObservationListenerTests {
 
     private static final Instant ORIGINAL = Instant.parse("2026-01-02T03:04:05Z");
 
@@ -28,7 +28,7 @@ class ObservationObserverTests {
     private final List<Observation.Event> events = new ArrayList<>();
     private final ConsumerObserver observer;
 
-    ObservationObserverTests() {
+    MicrometerObservationListenerTests() {
         this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
             @Override
             public boolean supportsContext(Observation.Context context) {
@@ -37,10 +37,10 @@ class ObservationObserverTests {
 
             @Override
             public void onEvent(Observation.Event event, Observation.Context context) {
-                ObservationObserverTests.this.events.add(event);
+                MicrometerObservationListenerTests.this.events.add(event);
             }
         });
-        this.observer = new ObservationObserver(this.registry)
+        this.observer = new MicrometerObservationListener(this.registry)
                 .observe(new ConsumerDescription(
                         "billing",
                         "Listener.on",
@@ -48,7 +48,7 @@ class ObservationObserverTests {
                         "group",
                         "headers",
                         Duration.ofDays(7),
-                        Strategy.MESSAGE_ID));
+                        DeduplicationStrategy.MESSAGE_ID));
     }
 
     private Observation.Context during(Runnable work) {
@@ -97,7 +97,7 @@ class ObservationObserverTests {
             assertThat(event.getName()).isEqualTo("idempotency.stale");
             assertThat(event.getContextualName()).isEqualTo("Version 3 after 5");
         });
-        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.OUTCOME))
                 .hasToString("keyValue(idempotency.outcome=stale)");
     }
 
@@ -108,9 +108,9 @@ class ObservationObserverTests {
             duplicate("2");
             processed("3");
         });
-        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.OUTCOME))
                 .hasToString("keyValue(idempotency.outcome=mixed)");
-        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.MESSAGE_ID))
+        assertThat(context.getHighCardinalityKeyValue(MicrometerObservationListener.MESSAGE_ID))
                 .as("it is not traced under the id of one of its messages")
                 .isNull();
     }

@@ -22,7 +22,7 @@ import org.springframework.util.ClassUtils;
  *     known
  * @param omitted why the value is not kept; {@code null} if it is
  */
-record KeptMessage(
+record StoredMessage(
         MessageId id,
         RecordCoordinates coordinates,
         @Nullable String type,
@@ -42,7 +42,7 @@ record KeptMessage(
     private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
 
     /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
-    static KeptMessage of(
+    static StoredMessage of(
             MessageId id,
             RecordCoordinates original,
             ConsumerRecord<?, ?> record,
@@ -60,7 +60,7 @@ record KeptMessage(
         boolean tooLarge = value != null && value.length > maxPayload;
         // It must be sent to a topic that the listener reads: a dead letter leads back to another one.
         boolean leadsElsewhere = !original.topic().equals(record.topic());
-        return new KeptMessage(
+        return new StoredMessage(
                 id,
                 (leadsElsewhere && !retries) ? RecordCoordinates.of(record) : original,
                 type(headers, record.value()),

@@ -5,31 +5,31 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How the messages of one listener are recognised: says, in the listener's transaction, which of them may enter. There is
- * one class for each {@link dev.idempotency.Strategy}.
+ * one class for each {@link dev.idempotency.DeduplicationStrategy}.
  */
-public interface AdmissionStrategy {
+public interface ClaimStrategy {
 
     /**
      * Lets messages in, which becomes binding when the current transaction commits. Waits for another transaction that is
      * about to process one of them.
      *
-     * @param candidates messages of one delivery, in order; at least one
+     * @param messages messages of one delivery, in order; at least one
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
      * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
      */
-    Admission admit(List<Candidate> candidates);
+    ClaimResult claim(List<InboundMessage> messages);
 
     /**
      * The strategy for one delivery of a single message.
      *
      * @param ownTransaction whether the current transaction was begun for it, and ends with it
      */
-    default AdmissionStrategy within(boolean ownTransaction) {
+    default ClaimStrategy within(boolean ownTransaction) {
         return this;
     }
 
     /** Called as the last thing before the commit, which it may include, with the messages that were let in. */
-    default void commit(List<Candidate> admitted) {}
+    default void commit(List<InboundMessage> accepted) {}
 
     /** Whether letting in is a claim: a statement, whose time is measured. */
     default boolean isClaim() {
@@ -52,7 +52,7 @@ public interface AdmissionStrategy {
      *
      * @return {@code null} if it has failed, by default
      */
-    default @Nullable Admission refusalOf(Candidate candidate, Throwable failure) {
+    default @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
         return null;
     }
 }

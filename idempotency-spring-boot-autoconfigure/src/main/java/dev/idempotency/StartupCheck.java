@@ -3,7 +3,7 @@ package dev.idempotency;
 import java.util.Locale;
 
 /** Start-up checks, by the names that settings use, such as {@code not-proxied}. See {@code docs/checks.md}. */
-public enum Check {
+public enum StartupCheck {
     NOT_PROXIED(Level.FAIL, "The listener would run without a claim: every duplicate would be applied."),
     NOT_REGISTERED(Level.FAIL, "What delivers its messages, if anything does, cannot claim them."),
     NO_KAFKA_LISTENER(Level.FAIL, "The annotation protects nothing here: it claims what a Kafka listener receives."),
@@ -58,7 +58,7 @@ public enum Check {
     LOCK_CONNECTIONS(Level.WARN, "Those who wait for a lock could take all connections from everybody else."),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),
-    KEEP_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),
+    STORE_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),
     TRANSACTION_PER_POLL(
             Level.FAIL, "What is done for each record would be done before the transaction, or not at all.", true),
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),
@@ -74,11 +74,11 @@ public enum Check {
     private final String danger;
     private final boolean indispensable;
 
-    Check(Level level, String danger) {
+    StartupCheck(Level level, String danger) {
         this(level, danger, false);
     }
 
-    Check(Level level, String danger, boolean indispensable) {
+    StartupCheck(Level level, String danger, boolean indispensable) {
         this.level = level;
         this.danger = danger;
         this.indispensable = indispensable;
@@ -127,7 +127,7 @@ public enum Check {
      * @param what what was found
      * @param remedy how to fix it
      */
-    public record Finding(Check check, String where, String what, String remedy) {
+    public record Finding(StartupCheck check, String where, String what, String remedy) {
 
         /** Describes the finding in the form that reports use. */
         public String description() {

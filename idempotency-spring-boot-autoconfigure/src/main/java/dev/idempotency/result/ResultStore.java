@@ -20,7 +20,7 @@ import org.springframework.util.unit.DataSize;
  * <p>A result is read back as soon as it has been written. So one that could not be read again fails the work, while that
  * can still be undone, and the first caller gets what all others get.
  */
-public final class KeptResults {
+public final class ResultStore {
 
     /** By the claim, so that one without a result is found as well. */
     private static final String FIND = """
@@ -46,7 +46,7 @@ public final class KeptResults {
      * @param converter who writes them, if anybody can
      * @param maxSize how large the text of one may be
      */
-    public KeptResults(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
+    public ResultStore(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
         String table = database.resultTable();
         String processed = database.processedTable();
         this.jdbc = database.jdbc();

@@ -1,7 +1,7 @@
 package dev.idempotency.reconciliation;
 
 /** The fate of a record that a group has committed. Its text is its name in reports. */
-public enum RecordFate {
+public enum ReconciliationOutcome {
 
     /** It is remembered as processed. */
     PROCESSED("processed"),
@@ -35,7 +35,7 @@ public enum RecordFate {
 
     private final String text;
 
-    RecordFate(String text) {
+    ReconciliationOutcome(String text) {
         this.text = text;
     }
 

@@ -12,37 +12,40 @@ import org.jspecify.annotations.Nullable;
 /**
  * The answer to a claim: which messages the listener is called with.
  *
- * @param admitted the messages that the listener is called with, in order
+ * @param accepted the messages that the listener is called with, in order
  * @param duplicates those that it is not called with, as they were processed before
  * @param stale those that it is not called with, as something newer was processed before
  * @param conflicts the duplicates that reuse the id of another message, in order
  */
-public record Admission(
-        List<Candidate> admitted, List<Duplicate> duplicates, List<Stale> stale, Map<Candidate, Conflict> conflicts) {
+public record ClaimResult(
+        List<InboundMessage> accepted,
+        List<Duplicate> duplicates,
+        List<Stale> stale,
+        Map<InboundMessage, Conflict> conflicts) {
 
     /** An answer without stale messages and conflicts. */
-    public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
-        this(admitted, duplicates, List.of(), Map.of());
+    public ClaimResult(List<InboundMessage> accepted, List<Duplicate> duplicates) {
+        this(accepted, duplicates, List.of(), Map.of());
     }
 
     public boolean isEmpty() {
-        return this.admitted.isEmpty();
+        return this.accepted.isEmpty();
     }
 
     /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
     public List<@Nullable MessageId> ids() {
-        List<@Nullable MessageId> ids = new ArrayList<>(this.admitted.size());
-        for (Candidate candidate : this.admitted) {
-            ids.add(candidate.id());
+        List<@Nullable MessageId> ids = new ArrayList<>(this.accepted.size());
+        for (InboundMessage message : this.accepted) {
+            ids.add(message.id());
         }
         return ids;
     }
 
     /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
     public @Nullable MessageId claimed() {
-        for (Candidate candidate : this.admitted) {
-            if (candidate.id() != null) {
-                return candidate.id();
+        for (InboundMessage message : this.accepted) {
+            if (message.id() != null) {
+                return message.id();
             }
         }
         return null;

@@ -19,11 +19,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An id that the application gives to a record. */
-class MessageIdsTests {
+class MessageIdHeaderTests {
 
     private static List<String> idsOf(ProducerRecord<?, ?> record) {
         return Arrays.stream(record.headers().toArray())
-                .filter(header -> header.key().equals(MessageIds.HEADER))
+                .filter(header -> header.key().equals(MessageIdHeader.HEADER))
                 .map(header -> new String(header.value(), StandardCharsets.UTF_8))
                 .toList();
     }
@@ -32,16 +32,16 @@ class MessageIdsTests {
 
     @Test
     void aRecordIsStampedWithABusinessIdOnce() {
-        assertThat(MessageIds.stamp(this.record, "4711/PAID")).isSameAs(this.record);
-        assertThat(MessageIds.stamp(this.record, "4711/PAID")).isSameAs(this.record);
+        assertThat(MessageIdHeader.stamp(this.record, "4711/PAID")).isSameAs(this.record);
+        assertThat(MessageIdHeader.stamp(this.record, "4711/PAID")).isSameAs(this.record);
         assertThat(idsOf(this.record)).containsExactly("4711/PAID");
     }
 
     @Test
     void anotherIdIsRefusedRatherThanReplaced() {
-        MessageIds.stamp(this.record, "of the message received");
+        MessageIdHeader.stamp(this.record, "of the message received");
         assertThatIllegalStateException()
-                .isThrownBy(() -> MessageIds.stamp(this.record, "4711/PAID"))
+                .isThrownBy(() -> MessageIdHeader.stamp(this.record, "4711/PAID"))
                 .withMessageContainingAll(
                         "orders", "'of the message received'", "'4711/PAID'", "leave out 'message-id'");
         assertThat(idsOf(this.record)).containsExactly("of the message received");
@@ -49,10 +49,10 @@ class MessageIdsTests {
 
     @Test
     void aBlankHeaderIsNoId() {
-        this.record.headers().add(MessageIds.HEADER, new byte[0]).add(MessageIds.HEADER, null);
-        assertThat(MessageIds.stamp(this.record, "4711/PAID")
+        this.record.headers().add(MessageIdHeader.HEADER, new byte[0]).add(MessageIdHeader.HEADER, null);
+        assertThat(MessageIdHeader.stamp(this.record, "4711/PAID")
                         .headers()
-                        .lastHeader(MessageIds.HEADER)
+                        .lastHeader(MessageIdHeader.HEADER)
                         .value())
                 .asString()
                 .isEqualTo("4711/PAID");
@@ -62,22 +62,22 @@ class MessageIdsTests {
     void aRecordWhoseHeadersAreReadOnlyIsCopied() {
         this.record.headers().add("trace", new byte[] {1});
         ((RecordHeaders) this.record.headers()).setReadOnly();
-        ProducerRecord<String, String> stamped = MessageIds.stamp(this.record, "4711/PAID");
+        ProducerRecord<String, String> stamped = MessageIdHeader.stamp(this.record, "4711/PAID");
         assertThat(idsOf(stamped)).containsExactly("4711/PAID");
         assertThat(idsOf(this.record)).isEmpty();
-        stamped.headers().remove(MessageIds.HEADER);
+        stamped.headers().remove(MessageIdHeader.HEADER);
         assertThat(stamped).isEqualTo(this.record);
     }
 
     static Stream<ThrowingCallable> refusalsOfLongValues() {
         String large = "x".repeat(1_000_000);
-        ProducerRecord<String, String> stamped = MessageIds.stamp(new ProducerRecord<>("orders", "paid"), large);
+        ProducerRecord<String, String> stamped = MessageIdHeader.stamp(new ProducerRecord<>("orders", "paid"), large);
         return Stream.of(
                 () -> new MessageId("billing", large),
                 () -> new MessageId(large, "1"),
                 () -> MessageId.of(large, null),
-                () -> MessageIds.stamp(stamped, large + "\0"),
-                () -> MessageIds.stamp(stamped, large + "y"),
+                () -> MessageIdHeader.stamp(stamped, large + "\0"),
+                () -> MessageIdHeader.stamp(stamped, large + "y"),
                 () -> new IdempotentConsumer(large, null, null),
                 () -> Version.of(BigInteger.TEN.pow(100_000)));
     }
@@ -92,7 +92,7 @@ class MessageIdsTests {
     @ValueSource(strings = {"", " ", "null", "a\0b", "\ud800"})
     void whatNobodyCouldTellTheMessageByIsRefused(String id) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> MessageIds.stamp(this.record, id))
+                .isThrownBy(() -> MessageIdHeader.stamp(this.record, id))
                 .withMessageContaining("topic orders");
         assertThat(idsOf(this.record)).isEmpty();
     }

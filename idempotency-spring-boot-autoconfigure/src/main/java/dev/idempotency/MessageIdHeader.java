@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /** Ids of messages where they are made: in a header of the record that is sent. */
-public final class MessageIds {
+public final class MessageIdHeader {
 
     /** The header that a message's id is stamped on. */
     public static final String HEADER = "message-id";
 
-    private MessageIds() {}
+    private MessageIdHeader() {}
 
     /**
      * Gives a record an id that the application knows, such as {@code order-4711/CONFIRMED}. Whoever sends the message

@@ -1,7 +1,7 @@
 package dev.idempotency;
 
 /** How the messages of a listener are recognised. What each sees and does not see is in {@code docs/strategies.md}. */
-public enum Strategy {
+public enum DeduplicationStrategy {
 
     /** By an id of the message: a row each. Sees redeliveries, republications and rewinds, within the retention. */
     MESSAGE_ID(true),
@@ -23,7 +23,7 @@ public enum Strategy {
 
     private final boolean forgetful;
 
-    Strategy(boolean forgetful) {
+    DeduplicationStrategy(boolean forgetful) {
         this.forgetful = forgetful;
     }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloadDigest the digest of its payload; {@code null} if payloads are not compared
  * @param version which version of which entity it carries; {@code null} if it is not recognised by that
  */
-public record Candidate(
+public record InboundMessage(
         int position,
         ConsumerRecord<?, ?> record,
         @Nullable MessageId id,
@@ -25,7 +25,8 @@ public record Candidate(
         @Nullable VersionClaim version) {
 
     /** One that is recognised by its id or coordinates, and whose payload is not compared. */
-    public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
+    public InboundMessage(
+            int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
         this(position, record, id, coordinates, null, null);
     }
 }

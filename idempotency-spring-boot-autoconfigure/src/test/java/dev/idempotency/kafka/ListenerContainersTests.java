@@ -17,7 +17,7 @@ import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.util.ClassUtils;
 
-class ContainerFactsTests {
+class ListenerContainersTests {
 
     private final List<List<String>> calls = new ArrayList<>();
 
@@ -27,7 +27,7 @@ class ContainerFactsTests {
 
     @Test
     void aBatchListenerIsNotCalledPerRecord() {
-        Method method = ClassUtils.getMethod(ContainerFactsTests.class, "on", List.class);
+        Method method = ClassUtils.getMethod(ListenerContainersTests.class, "on", List.class);
         DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
         methods.afterPropertiesSet();
         var adapter = new BatchMessagingMessageListenerAdapter<String, String>(this, method);
@@ -36,7 +36,7 @@ class ContainerFactsTests {
         ContainerProperties properties = new ContainerProperties("topic");
         properties.setMessageListener(adapter);
 
-        ContainerFacts.removeBatchToRecordAdapter(
+        ListenerContainers.removeBatchToRecordAdapter(
                 new KafkaMessageListenerContainer<>(new DefaultKafkaConsumerFactory<>(Map.of()), properties));
 
         adapter.onMessage(

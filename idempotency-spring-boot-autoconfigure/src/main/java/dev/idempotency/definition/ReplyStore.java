@@ -1,10 +1,10 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.Check;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultForgottenException;
-import dev.idempotency.kafka.ContainerFacts;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.kafka.ListenerContainers;
+import dev.idempotency.result.ResultStore;
 import java.lang.reflect.Type;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -16,21 +16,21 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
 /** Keeps the replies of a listener, which returns the given type, to give them again to duplicates of their requests. */
-public record ReplyKeeper(KeptResults results, Type type) {
+public record ReplyStore(ResultStore results, Type type) {
 
-    private static final Logger logger = LoggerFactory.getLogger(ReplyKeeper.class);
+    private static final Logger logger = LoggerFactory.getLogger(ReplyStore.class);
 
     private static final Set<String> NOTHING = Set.of("void", "java.lang.Void", "kotlin.Unit");
 
     /** Returns what keeps a listener's replies, or {@code null} if they are not to be kept. */
-    static @Nullable ReplyKeeper of(ListenerCandidate listener, @Nullable KeptResults results, boolean perPoll) {
-        if (!listener.annotation().keepReply()) {
+    static @Nullable ReplyStore of(ListenerCandidate listener, @Nullable ResultStore results, boolean perPoll) {
+        if (!listener.annotation().storeReply()) {
             return null;
         }
         ResolvableType result = ResolvableType.forMethodReturnType(listener.method(), listener.targetClass());
         Class<?> raw = result.resolve(Object.class);
         refuseIf(
-                perPoll || ContainerFacts.deliversBatches(listener.container()),
+                perPoll || ListenerContainers.deliversBatches(listener.container()),
                 "It takes several records in one transaction, and a reply belongs to one.",
                 "Let it take one record per transaction");
         refuseIf(
@@ -48,10 +48,10 @@ public record ReplyKeeper(KeptResults results, Type type) {
                 "Return its payload");
         if (results == null) {
             throw ListenerFault.found(
-                    Check.KEEP_REPLY,
+                    StartupCheck.STORE_REPLY,
                     "Replies are kept in a table beside that of processed messages, but the application has a"
                             + " ProcessedMessageStore of its own.",
-                    "Use the provided store, or remove keepReply = true.");
+                    "Use the provided store, or remove storeReply = true.");
         }
         Type type = GenericTypeResolver.resolveType(listener.method().getGenericReturnType(), listener.targetClass());
         String obstacle = results.obstacleFor(type);
@@ -59,12 +59,12 @@ public record ReplyKeeper(KeptResults results, Type type) {
                 obstacle != null,
                 "Its replies cannot be written: " + obstacle + ".",
                 "Return something that a ResultConverter can write");
-        return new ReplyKeeper(results, type);
+        return new ReplyStore(results, type);
     }
 
     private static void refuseIf(boolean condition, String what, String remedy) {
         if (condition) {
-            throw ListenerFault.found(Check.KEEP_REPLY, what, remedy + ", or remove keepReply = true.");
+            throw ListenerFault.found(StartupCheck.STORE_REPLY, what, remedy + ", or remove storeReply = true.");
         }
     }
 

@@ -1,13 +1,13 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.key.VersionResolver;
-import dev.idempotency.store.Candidate;
+import dev.idempotency.store.InboundMessage;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -15,8 +15,11 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /** Creates candidates from delivered messages, with what a listener's strategy recognises them by. */
-public record CandidateFactory(
-        Strategy strategy, MessageIdResolver ids, @Nullable VersionResolver versions, ConflictHandling conflicts) {
+public record InboundMessageFactory(
+        DeduplicationStrategy strategy,
+        MessageIdResolver ids,
+        @Nullable VersionResolver versions,
+        ConflictHandling conflicts) {
 
     /**
      * Identifies the message at a position of the delivery.
@@ -24,7 +27,7 @@ public record CandidateFactory(
      * @return {@code null} if it has no key, and such messages are skipped
      * @throws dev.idempotency.UnusableKeyException if it cannot be identified
      */
-    public @Nullable Candidate create(int position, MessageView message) {
+    public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();
         MessageId id = this.ids.resolve(message);
         if (id == null && this.ids.skipsMissing()) {
@@ -34,20 +37,20 @@ public record CandidateFactory(
             case MESSAGE_ID -> {
                 RecordCoordinates coordinates = RecordCoordinates.original(record);
                 Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
-                yield new Candidate(position, record, id, coordinates, digest, null);
+                yield new InboundMessage(position, record, id, coordinates, digest, null);
             }
             // A message without a key, where such are processed, belongs to no entity that could have a version.
             case VERSION -> {
                 RecordCoordinates coordinates = RecordCoordinates.original(record);
                 if (id == null) {
-                    yield new Candidate(position, record, null, coordinates);
+                    yield new InboundMessage(position, record, null, coordinates);
                 }
                 VersionClaim claim = new VersionClaim(
                         id, Objects.requireNonNull(this.versions).resolve(message), coordinates);
-                yield new Candidate(position, record, claim.messageId(), coordinates, null, claim);
+                yield new InboundMessage(position, record, claim.messageId(), coordinates, null, claim);
             }
             // A copy of a record, as in retry topics, is another one.
-            case OFFSET, UNIQUE_CONSTRAINT -> new Candidate(position, record, id, RecordCoordinates.of(record));
+            case OFFSET, UNIQUE_CONSTRAINT -> new InboundMessage(position, record, id, RecordCoordinates.of(record));
         };
     }
 

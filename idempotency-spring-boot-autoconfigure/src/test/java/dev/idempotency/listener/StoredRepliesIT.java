@@ -3,7 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageIds;
+import dev.idempotency.MessageIdHeader;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
@@ -35,7 +35,7 @@ import org.springframework.messaging.handler.annotation.SendTo;
 
 /** Replies that are kept with the claim, and sent again for duplicates of their requests. */
 @ExtendWith(OutputCaptureExtension.class)
-class KeptRepliesIT extends SharedApplicationTest {
+class StoredRepliesIT extends SharedApplicationTest {
 
     private static final int LIMIT = 1000;
 
@@ -59,7 +59,7 @@ class KeptRepliesIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
-        @IdempotentListener(consumer = "requests", keepReply = true)
+        @IdempotentListener(consumer = "requests", storeReply = true)
         @SendTo
         String onRequest(String payload) {
             this.effects.happen("requests " + payload);
@@ -67,7 +67,7 @@ class KeptRepliesIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "forwarded${suffix}", groupId = "forwarded${suffix}")
-        @IdempotentListener(consumer = "forwarded", keepReply = true)
+        @IdempotentListener(consumer = "forwarded", storeReply = true)
         @SendTo("copies${suffix}")
         List<String> onForwarded(String payload) {
             this.effects.happen("forwarded " + payload);
@@ -82,7 +82,7 @@ class KeptRepliesIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}")
-        @IdempotentListener(consumer = "odd", keepReply = true)
+        @IdempotentListener(consumer = "odd", storeReply = true)
         @SendTo("answers${suffix}")
         @Nullable
         List<Object> onOdd(String payload) {
@@ -92,7 +92,7 @@ class KeptRepliesIT extends SharedApplicationTest {
 
         /** The reply is sent to a topic that does not take it at first. */
         @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
-        @IdempotentListener(consumer = "large", keepReply = true)
+        @IdempotentListener(consumer = "large", storeReply = true)
         @SendTo("large-replies${suffix}")
         String onLarge(String payload) {
             this.effects.happen("large " + payload);
@@ -159,7 +159,8 @@ class KeptRepliesIT extends SharedApplicationTest {
                 .containsExactly("x 1", "x 2", "y 1", "y 2", "x 1", "x 2"));
         Map<String, Set<String>> ids = new TreeMap<>();
         TopicContents.of(topic("copies")).forEach(copy -> ids.computeIfAbsent(copy.value(), value -> new HashSet<>())
-                .add(new String(copy.headers().lastHeader(MessageIds.HEADER).value(), StandardCharsets.UTF_8)));
+                .add(new String(
+                        copy.headers().lastHeader(MessageIdHeader.HEADER).value(), StandardCharsets.UTF_8)));
         assertThat(ids.values())
                 .as("the ids that they are stamped with: one a reply, however often it is sent")
                 .allMatch(its -> its.size() == 1)
