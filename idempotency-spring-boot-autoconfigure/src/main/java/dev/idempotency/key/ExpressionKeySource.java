@@ -40,7 +40,7 @@ import org.springframework.util.ClassUtils;
  */
 public final class ExpressionKeySource implements KeySource {
 
-    private static final String KEY = "key";
+    private static final String VERSION = "version";
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
@@ -98,7 +98,7 @@ public final class ExpressionKeySource implements KeySource {
                     : ex.getMessage();
             throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
         }
-        this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
+        this.parts = role.equals(VERSION) ? List.of(whole) : partsOf(whole, parser);
         this.coordinates = named.contains(MessageVariables.COORDINATES) ? coordinates : null;
         this.variables = known.stream()
                 .filter(variable -> named.contains(variable) && !MessageVariables.OF_RECORD.contains(variable))

@@ -39,15 +39,12 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Counter conflicts;
     private final Timer lag;
     private final Timer age;
+    private final Timer lockWait;
     private final Timer listener;
     private final Counter retries;
     private final Counter deadLetters;
     private final @Nullable Counter positionResets;
     private final AtomicInteger refusedDeadLetters;
-
-    /** Of those alone who lock anything. */
-    private volatile @Nullable Timer lockWait;
-
     private final AtomicInteger outage;
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
@@ -82,6 +79,8 @@ final class ConsumerMeters implements ConsumerObserver {
                 ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset")
                 : null;
         this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again")
+                .register(registry);
+        this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key")
                 .register(registry);
         this.listener = timer(
                         IdempotencyMeters.LISTENER,
@@ -150,10 +149,6 @@ final class ConsumerMeters implements ConsumerObserver {
 
     @Override
     public void lockWaited(long nanos) {
-        if (this.lockWait == null) {
-            this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key")
-                    .register(this.registry);
-        }
         this.lockWait.record(nanos, TimeUnit.NANOSECONDS);
     }
 

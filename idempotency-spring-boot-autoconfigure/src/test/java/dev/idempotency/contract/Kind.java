@@ -27,6 +27,9 @@ enum Kind {
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     AT_COMMIT("claim at commit", RecordsAtCommit::new),
     AT_COMMIT_MANUAL("claim at commit, manual ack", AcknowledgedRecordsAtCommit::new, "acknowledged"),
+    LOCK("lock", LockedRecords::new),
+    LOCK_BATCH("lock of a batch", LockedBatches::new),
+    LOCK_POLL("lock of a poll", LockedPolls::new),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
     OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
@@ -42,6 +45,9 @@ enum Kind {
 
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
+
+    /** Whether its messages lock a business key. */
+    final boolean locks;
 
     final DeduplicationStrategy strategy;
     final OnConflict conflicts;
@@ -59,6 +65,7 @@ enum Kind {
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
+        this.locks = !annotation.lock().isEmpty();
         this.strategy = annotation.strategy();
         this.conflicts = annotation.conflicts();
         this.together = label.contains("batch") || label.contains("poll");
@@ -143,6 +150,15 @@ enum Kind {
 
     @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
     static class Polls extends OfRecords {}
+
+    @IdempotentListener(conflicts = OnConflict.FAIL, lock = "#record.topic()")
+    static class LockedRecords extends OfRecords {}
+
+    @IdempotentListener(conflicts = OnConflict.FAIL, lock = "#record.topic()")
+    static class LockedBatches extends OfBatches {}
+
+    @IdempotentListener(conflicts = OnConflict.FAIL, lock = "#record.topic()", transactionPerPoll = "true")
+    static class LockedPolls extends OfRecords {}
 
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class RecordsByOffset extends OfRecords {}

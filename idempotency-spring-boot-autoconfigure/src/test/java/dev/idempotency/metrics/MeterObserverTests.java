@@ -99,6 +99,7 @@ class MeterObserverTests {
                 .allSatisfy(result -> assertThat(
                                 timer("idempotency.claim", "result", result).totalTime(TimeUnit.NANOSECONDS))
                         .isEqualTo(1000));
+        assertThat(timer("idempotency.lock.wait").totalTime(TimeUnit.NANOSECONDS)).isEqualTo(1000);
         assertThat(count("idempotency.messages", "outcome", "failed")).isEqualTo(1);
         assertThat(count("idempotency.messages", "outcome", "stale")).isOne();
         assertThat(timer("idempotency.lag").max(TimeUnit.SECONDS)).isGreaterThanOrEqualTo(60);
@@ -142,6 +143,7 @@ class MeterObserverTests {
         observer.claimAnswered(2, 1, 1000);
         observer.claimFailed(new ClaimTimeoutException("too long", null), 1000);
         observer.claimFailed(new IllegalStateException("database down"), 1000);
+        observer.lockWaited(1000);
         observer.processed(ID, RECORD);
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));

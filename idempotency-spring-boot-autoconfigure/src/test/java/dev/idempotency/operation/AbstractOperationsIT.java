@@ -188,6 +188,7 @@ abstract class AbstractOperationsIT {
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
                 this.app.bean(DeclaredConsumers.class),
                 this.app.bean(ResultStore.class),
+                null,
                 (manager != null)
                         ? new StaticListableBeanFactory(Map.of("manager", manager))
                         : this.app.context().getBeanFactory());

@@ -12,6 +12,7 @@ import dev.idempotency.database.VersionClaim;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.util.List;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -129,6 +131,23 @@ class ContestedMessagesIT {
                 assertThat(ex).as("it comes again").hasMessageContaining("comes again");
             }
             status.setRollbackOnly();
+        });
+    }
+
+    /** Also where the first plain read of a transaction decides what it sees. */
+    @ParameterizedTest
+    @ValueSource(strings = {"id", "offset", "version"})
+    void whoeverHasGotItsLockSeesWhatOthersCommittedBefore(String kind) {
+        BusinessKeyLocks locks = new BusinessKeyLocks(this.database, PATIENCE);
+        ClaimStrategy strategy = strategy(kind);
+        this.transaction.executeWithoutResult(status -> strategy.claim(List.of(message(kind, 0))));
+        this.database.jdbc().update("delete from elsewhere");
+        this.transaction.executeWithoutResult(status -> {
+            strategy.claim(List.of(message(kind, 0), message(kind, 1), message(kind, 2)));
+            inAnotherThread(() -> this.database.jdbc().update("insert into elsewhere (id) values (1)"));
+            locks.lock(kind);
+            assertThat(this.database.jdbc().queryForList("select id from elsewhere"))
+                    .hasSize(1);
         });
     }
 
