@@ -49,9 +49,10 @@ public @interface IdempotentListener {
 
     /**
      * What happens to a message that has the id of another one but another payload, because its producer has used an id
-     * twice. Default: {@code idempotency.conflicts}. Only with {@link DeduplicationStrategy#MESSAGE_ID}.
+     * twice: {@code "warn"}, {@code "fail"} or {@code "off"}, see {@link OnConflict}. Placeholders are resolved. Default:
+     * {@code idempotency.on-conflict}. Only with {@link DeduplicationStrategy#MESSAGE_ID}.
      */
-    OnConflict conflicts() default OnConflict.DEFAULT;
+    String onConflict() default "";
 
     /**
      * For {@link DeduplicationStrategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation shows a duplicate, such

@@ -3,9 +3,6 @@ package dev.idempotency;
 /** Handling of messages that have the id of another one but another payload, so that they only look like duplicates. */
 public enum OnConflict {
 
-    /** As {@code idempotency.conflicts} says. */
-    DEFAULT,
-
     /** It is dropped as a duplicate, counted, and warned of. */
     WARN,
 

@@ -42,13 +42,13 @@ class ArchitectureTests {
             actuate         1350 database failure inbox key metrics observe reconciliation redrive retention store
             autoconfigure   1550 actuate check database definition failure inbox kafka key listener lock metrics observe operation producer reconciliation redrive result retention store
             check           1800 database definition failure kafka key lock observe result store
-            database        2450
-            definition      2250 database failure inbox kafka key lock observe result store
+            database        2500
+            definition      2300 database failure inbox kafka key lock observe result store
             failure         2150 kafka observe
             inbox           1450 database failure kafka observe store
             job              250
             kafka           1900
-            key              1000
+            key             1000 database
             listener        2200 definition failure inbox kafka key lock observe result store
             lock             250 database store
             metrics          700 inbox observe reconciliation retention store

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.database.EntityVersion;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -79,7 +80,7 @@ class MessageIdHeaderTests {
                 () -> MessageIdHeader.stamp(stamped, large + "\0"),
                 () -> MessageIdHeader.stamp(stamped, large + "y"),
                 () -> new IdempotentConsumer(large, null, null),
-                () -> Version.of(BigInteger.TEN.pow(100_000)));
+                () -> EntityVersion.of(BigInteger.TEN.pow(100_000)));
     }
 
     @ParameterizedTest

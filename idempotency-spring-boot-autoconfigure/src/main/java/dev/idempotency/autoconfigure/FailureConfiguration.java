@@ -63,14 +63,15 @@ final class FailureConfiguration {
 
     @Bean
     ErrorHandlerInstaller idempotencyErrorHandlerInstaller(
-            ErrorsProperties properties,
+            ErrorsProperties errors,
+            IdempotencyProperties properties,
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             Environment environment) {
         return new ErrorHandlerInstaller(
-                properties.retries(),
-                properties.deadLetter().enabled() ? properties.deadLetter().suffix() : null,
+                errors.retries(),
+                properties.deadLetters().suffixIfEnabled(),
                 outages,
                 deserializers,
                 producerFactory::getIfUnique,
@@ -84,7 +85,6 @@ final class FailureConfiguration {
             ObjectProvider<KafkaListenerEndpointRegistry> containers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             IdempotencyProperties properties,
-            ErrorsProperties errors,
             Environment environment) {
         DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
                 definitions::listeners,
@@ -93,7 +93,7 @@ final class FailureConfiguration {
                         .findFirst()
                         .orElse(List.of()),
                 producerFactory::getIfUnique,
-                errors.deadLetter().suffix());
+                properties.deadLetters().suffix());
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
         IdempotencyProperties.DeadLetters limits = properties.deadLetters();

@@ -114,7 +114,7 @@ public final class IdempotencyAutoConfiguration {
                 keyResolver,
                 properties.key().onMissing(),
                 properties.retention(),
-                properties.conflicts(),
+                properties.onConflict(),
                 deserializers,
                 observers.orderedStream().toList(),
                 outages,
@@ -141,7 +141,7 @@ public final class IdempotencyAutoConfiguration {
         ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
         return new StoreWatch(
                 () -> statistics(store, strategies.getIfAvailable(), all),
-                properties.observe().storeInterval());
+                properties.metrics().storeRefreshInterval());
     }
 
     /** Of the tables that have a consumer. */

@@ -22,21 +22,21 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@EnableConfigurationProperties({IdempotencyProperties.class, ErrorsProperties.class})
+@EnableConfigurationProperties(IdempotencyProperties.class)
 public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
     ListenerChecks idempotencyListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
             IdempotencyProperties properties,
-            ErrorsProperties errors,
             ObjectProvider<DataSource> dataSource,
             ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+        IdempotencyProperties.Checks checks = properties.checks();
         return new ListenerChecks(
                 beanFactory,
-                properties.checkPolicy(),
-                properties.brokerCheckTimeout(),
-                errors.deadLetter().enabled() ? errors.deadLetter().suffix() : null,
+                checks.policy(),
+                checks.brokerTimeout(),
+                properties.deadLetters().suffixIfEnabled(),
                 () -> connections(dataSource.getIfUnique(), pools.stream().toList()));
     }
 

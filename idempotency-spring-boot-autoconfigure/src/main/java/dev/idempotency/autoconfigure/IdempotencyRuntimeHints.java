@@ -16,7 +16,6 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
-import org.springframework.aot.hint.TypeReference;
 
 /**
  * Tells a native image what the library finds by name: members, and the scripts of its tables.
@@ -36,9 +35,6 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
         // Kafka makes it by its name.
         reflection.registerType(CapturingDeserializer.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
         reflection.registerType(IdempotentListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
-        reflection.registerType(
-                DurationOrNever.class,
-                hint -> hint.withMethod("valueOf", List.of(TypeReference.of(String.class)), ExecutableMode.INVOKE));
         registerKeyExpressions(reflection, classLoader);
         registerChecks(reflection, classLoader);
     }

@@ -27,19 +27,14 @@ import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
-import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Beans that need the JDBC store: the inbox, results, and the cleanup. */
@@ -59,7 +54,7 @@ final class JdbcStoreConfiguration {
             IdempotencyProperties properties) {
         IdempotencyDatabase database = store.database();
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
-        Duration orphansAfter = properties.cleanup().orphansAfter().duration();
+        Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
         List<CleanupTask> all = new ArrayList<>();
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
@@ -82,10 +77,9 @@ final class JdbcStoreConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    @Conditional(Scheduled.class)
+    @ConditionalOnBooleanProperty(name = "idempotency.cleanup.enabled", matchIfMissing = true)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
-        return new CleanupSchedule(
-                cleanup, Objects.requireNonNull(properties.cleanup().interval().duration()));
+        return new CleanupSchedule(cleanup, properties.cleanup().interval());
     }
 
     @Bean
@@ -140,18 +134,5 @@ final class JdbcStoreConfiguration {
     @Bean
     BusinessKeyLocks idempotencyBusinessKeyLocks(JdbcProcessedMessageStore store, IdempotencyProperties properties) {
         return new BusinessKeyLocks(store.database(), properties.lock().timeout());
-    }
-
-    /** Unless the interval is {@code -}. */
-    static final class Scheduled implements Condition {
-
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            return Binder.get(context.getEnvironment())
-                            .bindOrCreate("idempotency.cleanup", IdempotencyProperties.Cleanup.class)
-                            .interval()
-                            .duration()
-                    != null;
-        }
     }
 }

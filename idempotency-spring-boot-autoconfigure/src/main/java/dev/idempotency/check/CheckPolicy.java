@@ -24,7 +24,7 @@ public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
         relaxed = Set.copyOf(relaxed);
         for (StartupCheck check : relaxed) {
             if (check.isIndispensable()) {
-                throw new IllegalArgumentException("idempotency.relaxed-checks names '%s', which cannot be relaxed: %s"
+                throw new IllegalArgumentException("idempotency.checks.relaxed names '%s', which cannot be relaxed: %s"
                         .formatted(check, check.danger()));
             }
         }

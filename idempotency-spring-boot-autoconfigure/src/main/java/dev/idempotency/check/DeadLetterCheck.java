@@ -41,7 +41,7 @@ final class DeadLetterCheck {
                                         : "Its dead letters and other consumers' go to '%s', and the group '%s' reads all of them.")
                                 .formatted(topic, reader.getGroupId()),
                         "Use another topic for one of them: set @RetryableTopic(dltTopicSuffix = …) or"
-                                + " idempotency.errors.dead-letter.suffix. Or skip, in what reads it, letters whose header"
+                                + " idempotency.dead-letters.suffix. Or skip, in what reads it, letters whose header"
                                 + " kafka_dlt-original-consumer-group names another group, and relax this check.")));
     }
 

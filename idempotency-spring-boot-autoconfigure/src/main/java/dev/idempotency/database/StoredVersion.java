@@ -2,7 +2,6 @@ package dev.idempotency.database;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,7 +20,7 @@ import java.util.function.UnaryOperator;
  * @param age how long ago that was, by the database's clock; never negative
  */
 public record StoredVersion(
-        MessageId entity, Version version, RecordCoordinates coordinates, Instant processedAt, Duration age) {
+        MessageId entity, EntityVersion version, RecordCoordinates coordinates, Instant processedAt, Duration age) {
 
     public StoredVersion {
         if (age.isNegative()) {
@@ -43,12 +42,13 @@ public record StoredVersion(
 
     /** Reads a version from the column with this number on. */
     public static StoredVersion read(MessageId entity, ResultSet row, int first) throws SQLException {
-        Version.Kind kind = Version.Kind.valueOf(row.getString(first).toUpperCase(Locale.ROOT));
+        EntityVersion.Kind kind =
+                EntityVersion.Kind.valueOf(row.getString(first).toUpperCase(Locale.ROOT));
         Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(first + 5));
         Instant now = EpochSeconds.toInstant(row.getBigDecimal(first + 6));
         return new StoredVersion(
                 entity,
-                new Version(kind, row.getBigDecimal(first + 1)),
+                new EntityVersion(kind, row.getBigDecimal(first + 1)),
                 new RecordCoordinates(row.getString(first + 2), row.getInt(first + 3), row.getLong(first + 4)),
                 processedAt,
                 Duration.between(processedAt, now));
@@ -59,7 +59,7 @@ public record StoredVersion(
     }
 
     /** Returns whether a version is newer, which one of another kind is not. */
-    public boolean isOlderThan(Version other) {
+    public boolean isOlderThan(EntityVersion other) {
         return this.version.kind() == other.kind() && this.version.compareTo(other) < 0;
     }
 }

@@ -2,7 +2,6 @@ package dev.idempotency.database;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import java.util.Locale;
 
 /**
@@ -12,7 +11,7 @@ import java.util.Locale;
  * @param version the version that it is to have
  * @param coordinates the record that carries it
  */
-public record VersionClaim(MessageId entity, Version version, RecordCoordinates coordinates) {
+public record VersionClaim(MessageId entity, EntityVersion version, RecordCoordinates coordinates) {
 
     /**
      * The message's own id: two versions of one entity are two messages. The text of a version has no {@code @}, so that two

@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.OnConflict;
 import dev.idempotency.StartupCheck;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
@@ -31,6 +32,22 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
                         check,
                         "'%s' is neither true nor false.".formatted(resolved),
                         "Write \"true\" or \"false\", or leave it out.");
+        };
+    }
+
+    /** Resolves what happens to conflicts, or returns the default for a blank text. */
+    OnConflict resolveConflict(String value, OnConflict byDefault) {
+        String resolved = resolve(value, StartupCheck.STRATEGY);
+        return switch (resolved) {
+            case "" -> byDefault;
+            case "warn" -> OnConflict.WARN;
+            case "fail" -> OnConflict.FAIL;
+            case "off" -> OnConflict.OFF;
+            default ->
+                throw ListenerFault.found(
+                        StartupCheck.STRATEGY,
+                        "onConflict = \"%s\" is neither \"warn\" nor \"fail\" nor \"off\".".formatted(resolved),
+                        "Write one of these, or leave it out.");
         };
     }
 

@@ -26,7 +26,7 @@ public final class ConflictHandling {
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
     private static final String REMEDY = "Let the producer give each message another id, or name what tells them apart"
-            + " in @IdempotentListener(key = …). Set idempotency.conflicts to 'off' where the payload of one message changes"
+            + " in @IdempotentListener(key = …). Set idempotency.on-conflict to 'off' where the payload of one message changes"
             + " each time it is sent.";
 
     private static final long WARNING_INTERVAL = TimeUnit.MINUTES.toNanos(1);
@@ -51,13 +51,14 @@ public final class ConflictHandling {
 
     /** The handling of a listener's conflicts. Payloads are digested only where conflicts are looked for. */
     static ConflictHandling of(
-            ListenerCandidate candidate, ListenerDefaults defaults, String consumer, ConsumerObserver observer) {
-        OnConflict own = candidate.annotation().conflicts();
-        OnConflict mode = (own != OnConflict.DEFAULT) ? own : defaults.conflicts();
+            OnConflict mode,
+            ListenerCandidate candidate,
+            DeserializerInstrumentation receivedBytes,
+            String consumer,
+            ConsumerObserver observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
-        PayloadDigester digester =
-                compared ? defaults.receivedBytes().digestIn(candidate.container()) : PayloadDigester.NONE;
+        PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
         if (digester == PayloadDigester.OF_VALUES) {
             logger.info(
                     "Payloads of consumer '{}' are compared only if they are text or bytes. {}.",
@@ -101,7 +102,7 @@ public final class ConflictHandling {
         logger.warn(
                 "Consumer '{}' dropped {} as a duplicate of {}: it has the same id, '{}', but another payload, so that it may"
                         + " be another message, which was not applied.{} " + REMEDY
-                        + " With idempotency.conflicts=fail such"
+                        + " With idempotency.on-conflict=fail such"
                         + " messages are dead-lettered. The next warning comes in a minute at the earliest.",
                 conflict.id().consumer(),
                 conflict.coordinates(),

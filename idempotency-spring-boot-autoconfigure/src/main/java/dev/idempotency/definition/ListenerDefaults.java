@@ -29,7 +29,7 @@ public record ListenerDefaults(
         MessageKeyResolver keyResolver,
         OnMissingKey onMissingKey,
         Duration retention,
-        OnConflict conflicts,
+        OnConflict onConflict,
         DeserializerInstrumentation receivedBytes,
         List<IdempotencyObserver> observers,
         OutageRegistry outages,

@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.inbox.InboxRecorder;
@@ -118,6 +119,8 @@ final class ListenerResolver {
                                 annotation.claimAtCommit(), this.defaults.claimAtCommit(), StartupCheck.STRATEGY)
                         && manager != null
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
+        OnConflict onConflict = faults.collect(
+                OnConflict.WARN, () -> this.texts.resolveConflict(annotation.onConflict(), this.defaults.onConflict()));
         InboxRecorder inbox = faults.<@Nullable InboxRecorder>collect(null, () -> inbox(candidate, consumer));
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
@@ -131,7 +134,8 @@ final class ListenerResolver {
         if (manager != null && faults.found().isEmpty()) {
             ConsumerObserver observer = observers.apply(description);
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
-            ConflictHandling conflicts = ConflictHandling.of(candidate, this.defaults, consumer, observer);
+            ConflictHandling conflicts =
+                    ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);
             boolean fromHeaders = !StringUtils.hasText(key)
                     && lock == null
                     && this.defaults.keyResolver() instanceof HeaderKeyResolver;

@@ -2,7 +2,6 @@ package dev.idempotency.definition;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
@@ -98,8 +97,12 @@ final class StrategyResolver {
         boolean inbox = this.texts.resolveIfPossible(annotation.inbox()).equals("true");
         refuse(!ids && inbox, "inbox = \"true\"", strategy, NO_IDS, faults);
         refuse(!ids && annotation.storeReply(), "storeReply = true", strategy, NO_IDS, faults);
-        OnConflict conflicts = annotation.conflicts();
-        refuse(!ids && conflicts != OnConflict.DEFAULT, "conflicts = " + conflicts, strategy, NO_IDS, faults);
+        refuse(
+                !ids && isStated(annotation.onConflict()),
+                "onConflict = \"" + annotation.onConflict() + "\"",
+                strategy,
+                NO_IDS,
+                faults);
         refuse(
                 constrained && ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",

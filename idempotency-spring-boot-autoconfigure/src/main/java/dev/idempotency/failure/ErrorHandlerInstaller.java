@@ -143,7 +143,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         return (record, kafkaConsumer, exception) -> {
             throw new DeadLetterFailedException(
-                    ("Consumer '%s' has used up the attempts of %s, and idempotency.errors.dead-letter.enabled is false. It"
+                    ("Consumer '%s' has used up the attempts of %s, and idempotency.dead-letters.enabled is false. It"
                                     + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")
                             .formatted(consumer, RecordCoordinates.of(record)),
@@ -158,7 +158,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             if (factory == null) {
                 throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
                                 + " is none, or there are several and none is @Primary. Define one, define an error"
-                                + " handler, or set idempotency.errors.dead-letter.enabled=false.")
+                                + " handler, or set idempotency.dead-letters.enabled=false.")
                         .formatted(consumer));
             }
             this.producer =

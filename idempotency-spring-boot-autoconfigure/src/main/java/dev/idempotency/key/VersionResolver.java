@@ -4,7 +4,7 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import java.math.BigInteger;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -33,7 +33,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
      * @throws MissingMessageKeyException if it has none
      * @throws InvalidMessageKeyException if it has one that does not compare exactly
      */
-    public Version resolve(MessageView message) {
+    public EntityVersion resolve(MessageView message) {
         try {
             Object value = this.source.valueOf(message);
             if (value != null && !(value instanceof CharSequence text && MessageId.isNoKey(text.toString()))) {
@@ -59,20 +59,20 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
      *
      * @throws InvalidMessageKeyException if it is neither a whole number nor a point in time
      */
-    static Version read(Object value) {
+    static EntityVersion read(Object value) {
         try {
             if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte) {
-                return Version.of(((Number) value).longValue());
+                return EntityVersion.of(((Number) value).longValue());
             }
             if (value instanceof BigInteger number) {
-                return Version.of(number);
+                return EntityVersion.of(number);
             }
             if (value instanceof CharSequence text) {
                 return readText(text.toString());
             }
             Instant time = timeOf(value);
             if (time != null) {
-                return Version.of(time);
+                return EntityVersion.of(time);
             }
         } catch (IllegalArgumentException | DateTimeException | ArithmeticException ex) {
             throw new InvalidMessageKeyException(String.valueOf(ex.getMessage()), ex);
@@ -95,12 +95,12 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
     }
 
     /** As headers have it, and JSON: the digits of a number, or a time with its offset in ISO 8601. */
-    private static Version readText(String text) {
-        if (WHOLE_NUMBER.matcher(text).matches() && text.length() <= 2 * Version.DIGITS) {
-            return Version.of(new BigInteger(text));
+    private static EntityVersion readText(String text) {
+        if (WHOLE_NUMBER.matcher(text).matches() && text.length() <= 2 * EntityVersion.DIGITS) {
+            return EntityVersion.of(new BigInteger(text));
         }
         try {
-            return Version.of(OffsetDateTime.parse(text).toInstant());
+            return EntityVersion.of(OffsetDateTime.parse(text).toInstant());
         } catch (DateTimeException ex) {
             throw new InvalidMessageKeyException(
                     "it gave a text that is neither a whole number nor a time with its offset, such as"

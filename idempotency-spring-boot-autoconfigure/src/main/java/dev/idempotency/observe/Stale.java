@@ -2,7 +2,6 @@ package dev.idempotency.observe;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public record Stale(
         MessageId id,
         RecordCoordinates coordinates,
-        Version version,
-        Version newest,
+        String version,
+        String newest,
         @Nullable Instant processedAt,
         @Nullable Duration age) {}

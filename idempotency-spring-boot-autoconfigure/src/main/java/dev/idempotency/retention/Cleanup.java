@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Removes old rows, and reports every run to its observers.
  *
- * <p>{@link CleanupSchedule} runs it, unless {@code idempotency.cleanup.interval=-}: then you may run it yourself. Exceptions
+ * <p>{@link CleanupSchedule} runs it, unless {@code idempotency.cleanup.enabled=false}: then you may run it yourself. Exceptions
  * of tasks are not thrown by the run; they are in the {@link CleanupRun} that it returns.
  */
 public final class Cleanup {

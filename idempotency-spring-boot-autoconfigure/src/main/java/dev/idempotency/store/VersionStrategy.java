@@ -4,7 +4,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.observe.Duplicate;
@@ -103,7 +103,7 @@ final class VersionStrategy implements ClaimStrategy {
 
     /** The newest version of an entity before a message: processed, or, without a time, of the same delivery. */
     private record Newest(
-            Version version,
+            EntityVersion version,
             RecordCoordinates coordinates,
             @Nullable Instant processedAt,
             @Nullable Duration age) {
@@ -125,14 +125,14 @@ final class VersionStrategy implements ClaimStrategy {
             return new Stale(
                     claimed.messageId(),
                     claimed.coordinates(),
-                    claimed.version(),
-                    this.version,
+                    claimed.version().toString(),
+                    this.version.toString(),
                     this.processedAt,
                     this.age);
         }
     }
 
-    private static int compare(InboundMessage message, VersionClaim claimed, Version before) {
+    private static int compare(InboundMessage message, VersionClaim claimed, EntityVersion before) {
         if (before.kind() != claimed.version().kind()) {
             RecordCoordinates where = RecordCoordinates.of(message.record());
             throw new MixedVersionsException(

@@ -144,7 +144,7 @@ class AutoConfigurationTests {
     @Test
     void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand() {
         this.runner
-                .withPropertyValues("idempotency.cleanup.interval=-", "idempotency.schema.mode=migrate")
+                .withPropertyValues("idempotency.cleanup.enabled=false", "idempotency.schema.mode=migrate")
                 .run(context -> {
                     assertThat(context).doesNotHaveBean(CleanupSchedule.class);
                     assertThat(context.getBean(Cleanup.class).run().keepsUp()).isTrue();

@@ -92,7 +92,6 @@ class IdempotencyRuntimeHintsTests {
         assertRegistered(reflection().onMethodInvocation(Order.class, "id"));
         assertRegistered(reflection().onMethodInvocation(Line.class, "article"));
         assertRegistered(reflection().onConstructorInvocation(CapturingDeserializer.class.getConstructor()));
-        assertRegistered(reflection().onMethodInvocation(DurationOrNever.class, "valueOf"));
         assertRegistered(reflection().onMethodInvocation(JpaTransactionManager.class, "getDataSource"));
     }
 

@@ -1,7 +1,6 @@
 package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.OnConflict;
 import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -151,7 +150,7 @@ final class Journal {
 
     private boolean isRepeatedBy(int number, Effect effect) {
         Order order = this.sent.get(number);
-        boolean same = effect.command().equals(order.command) || this.kind.conflicts == OnConflict.WARN;
+        boolean same = effect.command().equals(order.command) || this.kind.onConflict.equals("warn");
         return this.kind.strategy != DeduplicationStrategy.OFFSET
                 && effect.id().equals(order.getId())
                 && (effect.version() > order.getVersion() || (effect.version() == order.getVersion() && same));

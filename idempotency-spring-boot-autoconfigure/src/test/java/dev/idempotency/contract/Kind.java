@@ -2,7 +2,6 @@ package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -50,7 +49,7 @@ enum Kind {
     final boolean locks;
 
     final DeduplicationStrategy strategy;
-    final OnConflict conflicts;
+    final String onConflict;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -67,7 +66,7 @@ enum Kind {
         this.atCommit = annotation.claimAtCommit().equals("true");
         this.locks = !annotation.lock().isEmpty();
         this.strategy = annotation.strategy();
-        this.conflicts = annotation.conflicts();
+        this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
     }
 
@@ -100,7 +99,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -109,7 +108,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")
@@ -123,7 +122,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class RetriedRecords extends GenericListener {
 
         @RetryableTopic(
@@ -136,28 +135,28 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Records extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
+    @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, lock = "#record.topic()")
+    @IdempotentListener(onConflict = "fail", lock = "#record.topic()")
     static class LockedRecords extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, lock = "#record.topic()")
+    @IdempotentListener(onConflict = "fail", lock = "#record.topic()")
     static class LockedBatches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, lock = "#record.topic()", transactionPerPoll = "true")
+    @IdempotentListener(onConflict = "fail", lock = "#record.topic()", transactionPerPoll = "true")
     static class LockedPolls extends OfRecords {}
 
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)

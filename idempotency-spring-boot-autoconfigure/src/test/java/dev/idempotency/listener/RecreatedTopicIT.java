@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
@@ -283,7 +282,7 @@ class RecreatedTopicIT extends ApplicationTest {
         private Effects effects;
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "identified", conflicts = OnConflict.FAIL)
+        @IdempotentListener(consumer = "identified", onConflict = "fail")
         void on(String payload) {
             this.effects.happen(payload);
         }

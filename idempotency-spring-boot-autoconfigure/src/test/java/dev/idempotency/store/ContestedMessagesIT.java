@@ -6,7 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.kafka.BrokerConnection;
@@ -164,7 +164,7 @@ class ContestedMessagesIT {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
         RecordCoordinates coordinates = RecordCoordinates.of(record);
         VersionClaim version = kind.equals("version")
-                ? new VersionClaim(new MessageId(this.consumer, "a"), Version.of(offset), coordinates)
+                ? new VersionClaim(new MessageId(this.consumer, "a"), EntityVersion.of(offset), coordinates)
                 : null;
         return new InboundMessage(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
     }

@@ -8,7 +8,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
@@ -69,7 +69,7 @@ class VersionStrategyIT {
         return MessageId.of(CONSUMER, key);
     }
 
-    private static InboundMessage message(int position, long offset, String key, Version version) {
+    private static InboundMessage message(int position, long offset, String key, EntityVersion version) {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, offset, null, null);
         VersionClaim claim = new VersionClaim(entity(key), version, RecordCoordinates.of(record));
         return new InboundMessage(position, record, claim.messageId(), claim.coordinates(), null, claim);
@@ -77,14 +77,14 @@ class VersionStrategyIT {
 
     /** A message at an offset. */
     static InboundMessage at(long offset, String key, long version) {
-        return message((int) offset, offset, key, Version.of(version));
+        return message((int) offset, offset, key, EntityVersion.of(version));
     }
 
     ClaimResult claim(InboundMessage... messages) {
         return this.transaction.execute(status -> this.strategy.claim(Arrays.asList(messages)));
     }
 
-    private boolean enters(String key, Version version) {
+    private boolean enters(String key, EntityVersion version) {
         return !claim(message(0, 0, key, version)).isEmpty();
     }
 
@@ -92,7 +92,7 @@ class VersionStrategyIT {
         return result.accepted().stream().map(InboundMessage::position).toList();
     }
 
-    private Version stored(String key) {
+    private EntityVersion stored(String key) {
         return this.versions.find(List.of(entity(key))).get(entity(key)).version();
     }
 
@@ -117,12 +117,12 @@ class VersionStrategyIT {
         assertThat(late.stale()).singleElement().satisfies(stale -> {
             assertThat(stale.id()).isEqualTo(new MessageId(CONSUMER, "a@6"));
             assertThat(stale.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 4));
-            assertThat(stale.version()).isEqualTo(Version.of(6));
-            assertThat(stale.newest()).isEqualTo(Version.of(7));
+            assertThat(stale.version()).isEqualTo("6");
+            assertThat(stale.newest()).isEqualTo("7");
             assertThat(stale.processedAt()).isNotNull();
         });
         assertThat(positions(claim(at(5, "b", 1)))).containsExactly(5);
-        assertThat(stored("a")).isEqualTo(Version.of(7));
+        assertThat(stored("a")).isEqualTo(EntityVersion.of(7));
     }
 
     @Test
@@ -149,7 +149,7 @@ class VersionStrategyIT {
                 .containsExactly("a@3 REDELIVERY", "a@3 REPUBLICATION", "a@6 REDELIVERY");
         assertThat(result.duplicates().get(0).processedAt()).isNotNull();
         assertThat(List.of(stored("a"), stored("b"), stored("c")))
-                .containsExactly(Version.of(6), Version.of(7), Version.of(9));
+                .containsExactly(EntityVersion.of(6), EntityVersion.of(7), EntityVersion.of(9));
     }
 
     @Test
@@ -163,27 +163,27 @@ class VersionStrategyIT {
     @Test
     void versionsAreComparedExactly() {
         Instant time = Instant.parse("2026-11-17T09:30:00.123456789Z");
-        assertThat(enters("time", Version.of(time))).isTrue();
-        assertThat(enters("time", Version.of(time))).isFalse();
-        assertThat(enters("time", Version.of(time.plusNanos(1)))).isTrue();
+        assertThat(enters("time", EntityVersion.of(time))).isTrue();
+        assertThat(enters("time", EntityVersion.of(time))).isFalse();
+        assertThat(enters("time", EntityVersion.of(time.plusNanos(1)))).isTrue();
         assertThat(stored("time").toString()).isEqualTo("2026-11-17T09:30:00.123456790Z");
-        assertThat(enters("era", Version.of(Instant.MIN))).isTrue();
-        assertThat(enters("era", Version.of(Instant.EPOCH.minusNanos(1)))).isTrue();
+        assertThat(enters("era", EntityVersion.of(Instant.MIN))).isTrue();
+        assertThat(enters("era", EntityVersion.of(Instant.EPOCH.minusNanos(1)))).isTrue();
         assertThat(stored("era").toString()).isEqualTo("1969-12-31T23:59:59.999999999Z");
-        assertThat(enters("era", Version.of(Instant.MAX))).isTrue();
-        BigInteger largest = BigInteger.TEN.pow(Version.DIGITS).subtract(BigInteger.ONE);
-        assertThat(enters("number", Version.of(largest.negate()))).isTrue();
-        assertThat(enters("number", Version.of(Long.MAX_VALUE - 1))).isTrue();
-        assertThat(enters("number", Version.of(Long.MAX_VALUE))).isTrue();
-        assertThat(enters("number", Version.of(Long.MAX_VALUE - 1))).isFalse();
-        assertThat(enters("number", Version.of(largest))).isTrue();
-        assertThat(stored("number")).isEqualTo(Version.of(largest));
+        assertThat(enters("era", EntityVersion.of(Instant.MAX))).isTrue();
+        BigInteger largest = BigInteger.TEN.pow(EntityVersion.DIGITS).subtract(BigInteger.ONE);
+        assertThat(enters("number", EntityVersion.of(largest.negate()))).isTrue();
+        assertThat(enters("number", EntityVersion.of(Long.MAX_VALUE - 1))).isTrue();
+        assertThat(enters("number", EntityVersion.of(Long.MAX_VALUE))).isTrue();
+        assertThat(enters("number", EntityVersion.of(Long.MAX_VALUE - 1))).isFalse();
+        assertThat(enters("number", EntityVersion.of(largest))).isTrue();
+        assertThat(stored("number")).isEqualTo(EntityVersion.of(largest));
     }
 
     @Test
     void aNumberAndATimeOfOneEntityAreRefusedByTheRecordThatDoesNotFit() {
         claim(at(1, "a", 3));
-        InboundMessage odd = message(0, 17, "a", Version.of(Instant.now()));
+        InboundMessage odd = message(0, 17, "a", EntityVersion.of(Instant.now()));
         assertThatExceptionOfType(MixedVersionsException.class)
                 .isThrownBy(() -> claim(odd))
                 .withMessageContaining("topic-3@17")
@@ -192,22 +192,22 @@ class VersionStrategyIT {
         assertThatExceptionOfType(MixedVersionsException.class)
                 .isThrownBy(() -> claim(at(2, "b", 1), odd, at(4, "a", 4)))
                 .satisfies(ex -> assertThat(ex.coordinates().topic()).isEqualTo("topic"));
-        assertThat(stored("a")).isEqualTo(Version.of(3));
+        assertThat(stored("a")).isEqualTo(EntityVersion.of(3));
         assertThat(this.versions.find(List.of(entity("b")))).isEmpty();
     }
 
     @Test
     void keysThatDifferInAnythingAreDifferentEntities() {
-        assertThat(enters("a", Version.of(5))).isTrue();
+        assertThat(enters("a", EntityVersion.of(5))).isTrue();
         for (String other : List.of("a ", "A", "\uD83D\uDE00", "a\u0301", "a@1", "sha256:a")) {
-            assertThat(enters(other, Version.of(1))).isTrue();
-            assertThat(enters(other, Version.of(1))).isFalse();
+            assertThat(enters(other, EntityVersion.of(1))).isTrue();
+            assertThat(enters(other, EntityVersion.of(1))).isFalse();
         }
         String one = "x".repeat(5000) + "1";
         String two = "x".repeat(5000) + "2";
-        assertThat(enters(one, Version.of(5))).isTrue();
-        assertThat(enters(two, Version.of(1))).isTrue();
-        assertThat(enters(one, Version.of(4))).isFalse();
+        assertThat(enters(one, EntityVersion.of(5))).isTrue();
+        assertThat(enters(two, EntityVersion.of(1))).isTrue();
+        assertThat(enters(one, EntityVersion.of(4))).isFalse();
         assertThat(Stream.of(at(1, one, 1), at(1, two, 1), at(1, "y".repeat(255), 1), at(1, "y".repeat(255), 2))
                         .map(InboundMessage::id))
                 .doesNotHaveDuplicates();
@@ -230,7 +230,7 @@ class VersionStrategyIT {
             List<Long> applied = this.jdbc.queryForList(
                     "select version from version_effect where entity = ? order by nanos", Long.class, key);
             assertThat(applied).isSorted().doesNotHaveDuplicates().endsWith(version);
-            assertThat(stored(key)).isEqualTo(Version.of(version));
+            assertThat(stored(key)).isEqualTo(EntityVersion.of(version));
         });
     }
 
@@ -268,7 +268,7 @@ class VersionStrategyIT {
         claim(at(7, "a", 5));
         StoredVersion found =
                 this.versions.find(List.of(entity("a"), entity("b"))).get(entity("a"));
-        assertThat(found.version()).isEqualTo(Version.of(5));
+        assertThat(found.version()).isEqualTo(EntityVersion.of(5));
         assertThat(found.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 7));
         assertThat(found.processedAt())
                 .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));

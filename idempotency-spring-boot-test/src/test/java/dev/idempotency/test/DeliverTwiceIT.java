@@ -31,7 +31,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.kafka.consumer.auto-offset-reset=earliest",
             "idempotency.errors.initial-interval=10ms",
             "idempotency.errors.max-attempts=4",
-            "idempotency.relaxed-checks=unstable-key",
+            "idempotency.checks.relaxed=unstable-key",
             "idempotency.test.random-order=true"
         })
 class DeliverTwiceIT {

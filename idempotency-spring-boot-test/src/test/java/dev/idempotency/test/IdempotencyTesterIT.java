@@ -39,7 +39,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.kafka.producer.value-serializer=org.springframework.kafka.support.serializer.JacksonJsonSerializer",
             "idempotency.errors.initial-interval=10ms",
             "idempotency.errors.max-attempts=4",
-            "idempotency.relaxed-checks=unstable-key"
+            "idempotency.checks.relaxed=unstable-key"
         })
 class IdempotencyTesterIT {
 

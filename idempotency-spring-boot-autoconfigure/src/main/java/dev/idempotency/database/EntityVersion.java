@@ -1,5 +1,6 @@
-package dev.idempotency;
+package dev.idempotency.database;
 
+import dev.idempotency.DeduplicationStrategy;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
@@ -14,7 +15,7 @@ import org.springframework.util.StringUtils;
  * @param value the number, or the seconds since the epoch, with {@value #SCALE} digits after the point and at most
  *     {@value #DIGITS} before it
  */
-public record Version(Kind kind, BigDecimal value) implements Comparable<Version> {
+public record EntityVersion(Kind kind, BigDecimal value) implements Comparable<EntityVersion> {
 
     /** Digits before the point, more than any {@code long} or {@link Instant} has. */
     public static final int DIGITS = 29;
@@ -28,7 +29,7 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
         TIME
     }
 
-    public Version {
+    public EntityVersion {
         value = value.setScale(SCALE, RoundingMode.UNNECESSARY);
         if (value.precision() > DIGITS + SCALE) {
             throw new IllegalArgumentException("A version must have at most %d digits, but this one has %d: %s"
@@ -40,23 +41,23 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
     }
 
     /** The version with a number of at most {@value #DIGITS} digits. */
-    public static Version of(BigInteger number) {
-        return new Version(Kind.NUMBER, new BigDecimal(number));
+    public static EntityVersion of(BigInteger number) {
+        return new EntityVersion(Kind.NUMBER, new BigDecimal(number));
     }
 
     /** The version with a number. */
-    public static Version of(long number) {
-        return new Version(Kind.NUMBER, BigDecimal.valueOf(number));
+    public static EntityVersion of(long number) {
+        return new EntityVersion(Kind.NUMBER, BigDecimal.valueOf(number));
     }
 
     /** The version of a point in time, to the nanosecond. */
-    public static Version of(Instant time) {
-        return new Version(
+    public static EntityVersion of(Instant time) {
+        return new EntityVersion(
                 Kind.TIME, BigDecimal.valueOf(time.getEpochSecond()).add(BigDecimal.valueOf(time.getNano(), SCALE)));
     }
 
     @Override
-    public int compareTo(Version other) {
+    public int compareTo(EntityVersion other) {
         if (this.kind != other.kind) {
             throw new IllegalArgumentException(
                     "A number and a point in time do not compare: %s and %s".formatted(this, other));
