@@ -60,7 +60,7 @@ public final class ExpressionKeySource implements KeySource {
     /**
      * Parses an expression.
      *
-     * @param role what it gives: {@code key} or {@code version}
+     * @param role what it gives: {@code key}, {@code version} or {@code lock}
      * @param argumentNames the names of the listener's arguments, in their order
      * @param coordinates finds {@code #coordinates} of a record or, for a copy, of the original
      * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not exist

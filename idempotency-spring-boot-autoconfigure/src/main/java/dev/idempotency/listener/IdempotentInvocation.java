@@ -8,7 +8,7 @@ import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.key.MessageView;
-import dev.idempotency.lock.LockAttempt;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.ClaimResult;
@@ -43,7 +43,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private ClaimedTransaction transaction;
     private List<InboundMessage> messages = List.of();
     private @Nullable String[] lockKeys = {};
-    private @Nullable LockAttempt lock;
+    private BusinessKeyLocks.@Nullable Attempt lock;
     private Set<String> awaitedKeys = Set.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable ClaimResult result;

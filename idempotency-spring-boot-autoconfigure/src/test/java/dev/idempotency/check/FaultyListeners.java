@@ -323,8 +323,8 @@ class FaultyListeners {
         @Faulty(key = "#payload", lock = "#order.customerId")
         void unknownLock(String payload) {}
 
-        @Faulty(key = "#payload", lock = "'customer/' + #payload.customerId")
-        void lockOfNothing(String payload) {}
+        @Faulty(key = "#order", lock = "'customer/' + #order.customerId")
+        void lockOfNothing(String order) {}
 
         @Faulty(key = "#payload", lock = "T(java.util.UUID).randomUUID()")
         void randomLock(String payload) {}
@@ -336,6 +336,9 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g", concurrency = "20")
         @IdempotentListener(lock = "'one for all'", claimAtCommit = "true")
         void lockAtCommit(String payload) {}
+    }
+
+    static class SoundLock {
 
         @Faulty(lock = "'one for all'")
         void soundLock(String payload) {}

@@ -175,6 +175,17 @@ class FaultyListenersIT {
     }
 
     @Test
+    void aLockIsRefusedWhereConnectionsBeginWithASnapshot() {
+        try (TestDatabase postgres = TestPostgres.createDatabase()) {
+            String isolation = "spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ";
+            assertThat(findingsOf(postgres.jdbcUrl(), List.of(isolation), FaultyListeners.SoundLock.class))
+                    .singleElement()
+                    .extracting(Finding::check)
+                    .isEqualTo(StartupCheck.LOCK);
+        }
+    }
+
+    @Test
     void theFailureIsAnalyzedForTheReader() {
         assertThat(log)
                 .contains("APPLICATION FAILED TO START", "@IdempotentListener cannot keep its promise:")

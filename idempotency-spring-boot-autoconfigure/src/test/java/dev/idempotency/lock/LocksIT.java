@@ -15,6 +15,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.LockStatement;
+import dev.idempotency.store.StoreServer;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -30,6 +31,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Import;
@@ -172,6 +174,42 @@ class LocksIT extends SharedApplicationTest {
         send("poll", 0, "t 1");
         awaitCaughtUp("poll");
         assertThat(this.sections.count("t")).isOne();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = StoreServer.class,
+            names = {"MARIADB", "H2"})
+    void soItIsOnOtherDatabases(StoreServer server) {
+        String topic = TestKafka.createTopic("other", 3);
+        try (TestApplication other =
+                TestApplication.start(server.emptyDatabase(), List.of("topic=" + topic), OnOtherDatabases.class)) {
+            IdempotentOperations own = other.bean(IdempotentOperations.class);
+            TransactionTemplate template = new TransactionTemplate(other.bean(PlatformTransactionManager.class));
+            for (int i = 0; i < EACH; i++) {
+                other.send(topic, "a " + i, "a " + i);
+                template.executeWithoutResult(status -> {
+                    own.lock("account/a");
+                    other.bean(Sections.class).enter("a");
+                });
+            }
+            other.awaitCaughtUp(topic, topic);
+            assertThat(other.bean(Sections.class).violations.get()).isZero();
+            assertThat(other.bean(Sections.class).count("a")).isEqualTo(2 * EACH);
+        }
+    }
+
+    @Import(Sections.class)
+    static class OnOtherDatabases {
+
+        @Autowired
+        private Sections sections;
+
+        @KafkaListener(topics = "${topic}", groupId = "${topic}", concurrency = "3")
+        @IdempotentListener(lock = Listeners.LOCK)
+        void on(String payload) {
+            this.sections.enter(payload);
+        }
     }
 
     /** Those of one instance wait in memory, those of others in the database. */
@@ -369,15 +407,18 @@ class LocksIT extends SharedApplicationTest {
                     Sections.this.inside.remove(name);
                 }
             });
-            this.jdbc.update("insert into section (name, entries) values (?, 0) on conflict do nothing", name);
-            int count = count(name);
+            List<Integer> entries = entriesOf(name);
             if (this.gates.containsKey(name)) {
                 pass(this.gates.get(name));
             }
             if (payload.endsWith("fails")) {
                 throw new IllegalStateException("told to fail");
             }
-            this.jdbc.update("update section set entries = ? where name = ?", count + 1, name);
+            if (entries.isEmpty()) {
+                this.jdbc.update("insert into section (name, entries) values (?, 1)", name);
+            } else {
+                this.jdbc.update("update section set entries = ? where name = ?", entries.get(0) + 1, name);
+            }
         }
 
         CountDownLatch stayIn(String name) {
@@ -389,11 +430,11 @@ class LocksIT extends SharedApplicationTest {
         }
 
         int count(String name) {
-            return this.jdbc
-                    .queryForList("select entries from section where name = ?", Integer.class, name)
-                    .stream()
-                    .mapToInt(Integer::intValue)
-                    .sum();
+            return entriesOf(name).stream().mapToInt(Integer::intValue).sum();
+        }
+
+        private List<Integer> entriesOf(String name) {
+            return this.jdbc.queryForList("select entries from section where name = ?", Integer.class, name);
         }
     }
 }
