@@ -15,6 +15,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import dev.idempotency.build.Documentation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,28 +39,29 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .               1450
-            actuate         1350 database failure inbox key metrics observe reconciliation redrive retention store
-            autoconfigure   1550 actuate check database definition failure inbox kafka key listener lock metrics observe operation producer reconciliation redrive result retention store
-            check           1800 database definition failure kafka key lock observe result store
-            database        2550
-            definition      2300 database failure inbox kafka key lock observe result store
-            failure         2150 kafka observe
-            inbox           1450 database failure kafka observe store
-            job              250
-            kafka           1900
-            key             1000 database
-            listener        2200 definition failure inbox kafka key lock observe result store
-            lock             250 database store
-            metrics          700 inbox observe reconciliation retention store
-            observe          450
-            operation        750 database lock observe result store
-            producer         250 kafka key
-            reconciliation   800 definition failure inbox job kafka listener observe redrive store
-            redrive         1150 definition failure job kafka observe
-            result           350 database store
-            retention        500 database failure inbox job observe store
-            store           2450 database failure kafka observe
+            .                1250
+            database         2650
+            job               250
+            lock              250 database store
+            observe           500
+            operation         750 database lock observe result store
+            result            350 database store
+            retention         450 database job observe store
+            store            1650 database
+            check            1800 database definition failure kafka key lock observe result store
+            dedup             900 database kafka observe store
+            definition       2350 database dedup failure kafka key lock observe result store
+            failure          2050 database kafka observe
+            kafka            2000
+            key              1000 database kafka store
+            listener         2300 database dedup definition failure kafka key lock observe store
+            producer          250 kafka key
+            inbox            1500 database definition kafka observe retention store
+            reconciliation    800 database definition inbox job kafka listener observe redrive store
+            redrive          1150 database definition failure job kafka observe
+            actuate          1350 database inbox metrics observe reconciliation redrive retention store
+            autoconfigure    1650 actuate check database dedup definition failure inbox kafka key listener lock metrics observe operation producer reconciliation redrive result retention store
+            metrics           750 inbox observe reconciliation retention store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(
@@ -101,11 +103,13 @@ class ArchitectureTests {
     @Test
     void everyPackageKeepsToItsBudgetOfLines() throws IOException {
         Map<String, Integer> lines = new TreeMap<>();
-        Path root = Path.of("src/main/java/dev/idempotency");
-        try (Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                String room = root.relativize(file.getParent()).toString();
-                lines.merge(room, Files.readAllLines(file).size(), Integer::sum);
+        for (Path folder : Documentation.sources().toList()) {
+            Path root = folder.resolve("dev/idempotency");
+            try (Stream<Path> files = Files.walk(root)) {
+                for (Path file : files.filter(Files::isRegularFile).toList()) {
+                    String room = root.relativize(file.getParent()).toString();
+                    lines.merge(room, Files.readAllLines(file).size(), Integer::sum);
+                }
             }
         }
         assertThat(lines.keySet()).isEqualTo(ROOMS.keySet());

@@ -1,13 +1,12 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.MessageIdHeader;
 import dev.idempotency.OnConflict;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.StartupCheck;
-import dev.idempotency.check.CheckPolicy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.HeaderKeyResolver;
-import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.key.MessageIdHeader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -314,16 +313,12 @@ public record IdempotencyProperties(
      *     nothing
      */
     public record Checks(
-            @DefaultValue("fail") CheckPolicy.Mode mode,
+            @DefaultValue("fail") StartupCheck.Mode mode,
             @DefaultValue Set<StartupCheck> relaxed,
             @DefaultValue("10s") Duration brokerTimeout) {
 
         public Checks {
             requireBetween("checks.broker-timeout", brokerTimeout, Duration.ZERO, LONGEST);
-        }
-
-        CheckPolicy policy() {
-            return new CheckPolicy(this.mode, this.relaxed);
         }
     }
 }

@@ -3,16 +3,8 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.Inbox;
-import dev.idempotency.inbox.InboxObserver;
-import dev.idempotency.inbox.InboxPurge;
-import dev.idempotency.inbox.InboxRecorder;
-import dev.idempotency.inbox.InboxRecorderFactory;
-import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.operation.DeclaredConsumers;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultStore;
@@ -20,7 +12,6 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
-import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
@@ -34,10 +25,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
-import org.springframework.kafka.core.ProducerFactory;
 
-/** Beans that need the JDBC store: the inbox, results, and the cleanup. */
+/** Beans that need the JDBC store: results and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
 final class JdbcStoreConfiguration {
@@ -55,7 +44,6 @@ final class JdbcStoreConfiguration {
         IdempotencyDatabase database = store.database();
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
-        IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
         List<CleanupTask> all = new ArrayList<>();
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
@@ -63,7 +51,6 @@ final class JdbcStoreConfiguration {
                 ProcessedMessagePurge.ofVersions(database),
                 () -> consumers.recognisedBy(DeduplicationStrategy.VERSION).retentions(),
                 orphansAfter));
-        all.add(new InboxCleanup(new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
         all.add(new ProcessedMessageCleanup(
                 "results",
                 ProcessedMessagePurge.ofResults(database),
@@ -80,44 +67,6 @@ final class JdbcStoreConfiguration {
     @ConditionalOnBooleanProperty(name = "idempotency.cleanup.enabled", matchIfMissing = true)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
         return new CleanupSchedule(cleanup, properties.cleanup().interval());
-    }
-
-    @Bean
-    InboxRecorderFactory idempotencyInboxRecorderFactory(
-            JdbcProcessedMessageStore store,
-            IdempotencyProperties properties,
-            DeserializerInstrumentation deserializers,
-            OutageRegistry outages,
-            ObjectProvider<InboxObserver> observers) {
-        return new InboxRecorderFactory(
-                store,
-                properties.inbox().enabled(),
-                Math.toIntExact(properties.inbox().maxPayload().toBytes()),
-                deserializers,
-                (messages, failure) -> outages.isOutage(
-                        messages.get(0).id().consumer(),
-                        messages.stream().map(InboxRecorder.Delivered::record).toList(),
-                        failure),
-                notifier(observers));
-    }
-
-    @Bean
-    Inbox idempotencyInbox(
-            JdbcProcessedMessageStore store,
-            InboxRecorderFactory listeners,
-            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-            ObjectProvider<InboxObserver> observers,
-            Environment environment) {
-        return new Inbox(
-                store,
-                listeners,
-                producerFactory::getIfUnique,
-                environment.getProperty("spring.application.name"),
-                notifier(observers));
-    }
-
-    private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
-        return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
     }
 
     @Bean

@@ -45,7 +45,9 @@ class AutoConfigurationTests {
                     IdempotencyCheckAutoConfiguration.class,
                     IdempotencyEndpointAutoConfiguration.class,
                     IdempotencyHealthAutoConfiguration.class,
+                    IdempotencyListenerAutoConfiguration.class,
                     IdempotencyMetricsAutoConfiguration.class,
+                    IdempotencyOperatorsAutoConfiguration.class,
                     IdempotencyStoreAutoConfiguration.class))
             .withPropertyValues(
                     "spring.datasource.url=jdbc:h2:mem:back-off",

@@ -136,6 +136,8 @@ class IdempotencyRuntimeHintsTests {
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
         IdempotencyCheckAutoConfiguration.class,
+        IdempotencyListenerAutoConfiguration.class,
+        IdempotencyOperatorsAutoConfiguration.class,
         IdempotencyEndpointAutoConfiguration.class
     })
     @Import(Listener.class)

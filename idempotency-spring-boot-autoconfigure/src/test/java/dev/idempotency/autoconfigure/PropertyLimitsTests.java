@@ -21,7 +21,9 @@ class PropertyLimitsTests {
                     DataSourceAutoConfiguration.class,
                     IdempotencyStoreAutoConfiguration.class,
                     IdempotencyAutoConfiguration.class,
-                    IdempotencyCheckAutoConfiguration.class))
+                    IdempotencyCheckAutoConfiguration.class,
+                    IdempotencyListenerAutoConfiguration.class,
+                    IdempotencyOperatorsAutoConfiguration.class))
             .withPropertyValues("spring.datasource.url=jdbc:h2:mem:limits", "idempotency.schema.mode=none");
 
     @ParameterizedTest

@@ -3,9 +3,11 @@ package dev.idempotency.contract;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
-import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -228,7 +230,9 @@ final class ContractApplication implements AutoCloseable {
         KafkaAutoConfiguration.class,
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
-        IdempotencyCheckAutoConfiguration.class
+        IdempotencyCheckAutoConfiguration.class,
+        IdempotencyListenerAutoConfiguration.class,
+        IdempotencyOperatorsAutoConfiguration.class
     })
     static class OnJdbc {
 
@@ -260,10 +264,24 @@ final class ContractApplication implements AutoCloseable {
         ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
                 ConsumerFactory<Object, Object> consumers) {
+            return handled(configurer, consumers, ATTEMPTS);
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> unretried(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return handled(configurer, consumers, 1);
+        }
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                int attempts) {
             var factory = new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
             factory.setCommonErrorHandler(
-                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, ATTEMPTS - 1)));
+                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1)));
             return factory;
         }
 

@@ -88,6 +88,15 @@ abstract class DeliveryContract {
                         .unless(kind.strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
 
+                // An error handler without retries: the failure of all together is no attempt of any.
+                unretried(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
+                unretried(kind)
+                        .send("1:fails", "2:b", "3:fails-once")
+                        .expect(effects("b"), deadLetters("fails", "fails-once")),
+                unretried(kind)
+                        .send("1:a", "2:fails-once", "3:c")
+                        .expect(effects("a", "fails-once", "c"), deadLetters()),
+
                 // The dead letter cannot be published, with and without a message behind it.
                 undeliverable(kind, "1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
                 undeliverable(kind, "1:a", "2:fails").expect(effects("a"), deadLetters("fails")),
@@ -233,6 +242,13 @@ abstract class DeliveryContract {
                 .concurrently()
                 .expect(effects(command, command), deadLetters(), duplicates(0))
                 .unless(!kind.locks, "it locks nothing");
+    }
+
+    private static Scenario unretried(Kind kind) {
+        return scenario(kind)
+                .withoutRetries()
+                .unless(!kind.containerFactory.equals("handled"), "it has no error handler of its own")
+                .unless(!kind.together, "it gets its messages one by one");
     }
 
     private static Scenario undeliverable(Kind kind, String... messages) {

@@ -6,7 +6,6 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIdHeader;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
@@ -14,6 +13,7 @@ import dev.idempotency.failure.FailureKind;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.key.MessageIdHeader;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetterQuery;
@@ -152,6 +152,24 @@ abstract class DocumentedExamples {
                 jdbc.update(
                         "update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
             }
+        }
+    }
+
+    abstract static class LocksPage {
+
+        record Order(String id, String customerId) {}
+
+        IdempotentOperations idempotent;
+        List<Order> orders;
+
+        @KafkaListener(topics = "orders")
+        @IdempotentListener(key = "#order.id", lock = "'customer/' + #order.customerId")
+        void on(Order order) {
+            this.orders.add(order);
+        }
+
+        void fromCode() {
+            idempotent.lock("customer/42");
         }
     }
 

@@ -68,7 +68,7 @@ class DeliverTwiceIT {
 
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             for (String consumer : List.of("ledger", "batch", "poll")) {
-                assertThat(this.tester.consumer(consumer)).dropped(ids.size());
+                assertThat(this.tester.consumer(consumer)).hasDropped(ids.size());
                 assertThat(this.tester.consumer(consumer).processed()).containsExactlyElementsOf(ids);
                 assertThat(this.tester.consumer(consumer).dropped()).containsExactlyInAnyOrderElementsOf(ids);
             }
