@@ -83,7 +83,7 @@ final class SingleRowStatements {
      * Moves positions: one round trip for a single record, two for several. A position that is not there yet is made; where
      * somebody else has made it meanwhile, it is moved after all.
      */
-    static final class Positions implements PositionStatement {
+    record Positions(String move, String previous, String isThere, String make) implements PositionStatement {
 
         private static final String THIS = "consumer_id = ? and record_topic = ? and record_partition = ?";
 
@@ -105,17 +105,13 @@ final class SingleRowStatements {
 
         private static final String VIOLATED_CONSTRAINT = "23";
 
-        private final String move;
-        private final String previous;
-        private final String isThere;
-        private final String make;
-
         /** {@code ending} is the end of a query that sees the latest row. */
         Positions(String table, String now, String ending) {
-            this.move = MOVE.formatted(table, now, THIS);
-            this.previous = PREVIOUS.formatted(table, THIS, ending);
-            this.isThere = IS_THERE.formatted(table, THIS);
-            this.make = MAKE.formatted(table);
+            this(
+                    MOVE.formatted(table, now, THIS),
+                    PREVIOUS.formatted(table, THIS, ending),
+                    IS_THERE.formatted(table, THIS),
+                    MAKE.formatted(table));
         }
 
         @Override

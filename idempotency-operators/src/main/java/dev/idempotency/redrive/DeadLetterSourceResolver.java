@@ -1,9 +1,9 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.job.PartitionReader;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ListenerContainers;
-import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.observe.ConsumerDescription;
 import java.util.Collection;
 import java.util.List;

@@ -4,7 +4,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
 import java.util.List;

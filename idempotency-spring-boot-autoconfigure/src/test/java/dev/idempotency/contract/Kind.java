@@ -25,7 +25,7 @@ enum Kind {
     KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     AT_COMMIT("claim at commit", RecordsAtCommit::new),
-    AT_COMMIT_MANUAL("claim at commit, manual ack", AcknowledgedRecordsAtCommit::new, "acknowledged"),
+    AT_COMMIT_MANUAL("claim at commit, manual ack, inbox", AcknowledgedRecordsAtCommit::new, "acknowledged"),
     LOCK("lock", LockedRecords::new),
     LOCK_BATCH("lock of a batch", LockedBatches::new),
     LOCK_POLL("lock of a poll", LockedPolls::new),
@@ -48,6 +48,9 @@ enum Kind {
     /** Whether its messages lock a business key. */
     final boolean locks;
 
+    /** Whether messages are kept in the inbox. */
+    final boolean inbox;
+
     final DeduplicationStrategy strategy;
     final String onConflict;
     final Supplier<GenericListener> listener;
@@ -65,6 +68,7 @@ enum Kind {
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
         this.locks = !annotation.lock().isEmpty();
+        this.inbox = annotation.inbox().equals("true");
         this.strategy = annotation.strategy();
         this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
@@ -144,7 +148,7 @@ enum Kind {
     @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(onConflict = "warn", claimAtCommit = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true", inbox = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
     @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")

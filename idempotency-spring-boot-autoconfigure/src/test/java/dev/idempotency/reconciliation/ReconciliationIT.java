@@ -10,7 +10,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.kafka.RepublishedHeaders;
+import dev.idempotency.job.RepublishedHeaders;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;

@@ -1,4 +1,4 @@
-package dev.idempotency.job;
+package dev.idempotency.retention;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
