@@ -1,14 +1,13 @@
 package dev.idempotency.operation;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -32,7 +31,8 @@ public final class DeclaredConsumers implements ConsumerRegistry {
 
     private final Map<String, Declared> consumers = new TreeMap<>();
 
-    private record Declared(ConsumerDescription description, Duration resultRetention, ConsumerObserver observer) {}
+    private record Declared(
+            ConsumerDescription description, Duration resultRetention, IdempotencyEventListener observer) {}
 
     /**
      * Those that beans declare.
@@ -45,7 +45,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             List<IdempotentConsumer> declared,
             Duration retention,
             Duration resultRetention,
-            List<IdempotencyObserver> observers) {
+            List<IdempotencyEventListener> observers) {
         for (IdempotentConsumer consumer : declared) {
             String name = consumer.name();
             if (this.consumers.containsKey(name)) {
@@ -61,7 +61,9 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             this.consumers.put(
                     name,
                     new Declared(
-                            description, shorter(ids, results), CompositeConsumerObserver.of(observers, description)));
+                            description,
+                            shorter(ids, results),
+                            IdempotencyEventNotifier.of(observers).forConsumer(description)));
         }
         if (!this.consumers.isEmpty()) {
             logger.info("Idempotent consumers of code: {}{}", this.consumers.size(), describeAll());
@@ -105,19 +107,18 @@ public final class DeclaredConsumers implements ConsumerRegistry {
     /**
      * Returns the observer of a consumer.
      *
-     * @throws UnknownConsumerException if it is not declared
+     * @throws IdempotencyConfigurationException if it is not declared
      */
-    ConsumerObserver observerOf(String consumer) {
+    IdempotencyEventListener observerOf(String consumer) {
         Declared declared = this.consumers.get(consumer);
         if (declared == null) {
-            throw new UnknownConsumerException(
-                    ("Consumer '%s' is not declared; there are %s. Its retention is unknown."
-                                    + " Define a bean: @Bean IdempotentConsumer … { return"
-                                    + " IdempotentConsumer.named(\"%s\"); }")
-                            .formatted(
-                                    StringUtils.truncate(consumer),
-                                    new TreeSet<>(this.consumers.keySet()),
-                                    StringUtils.truncate(consumer)),
+            String name = StringUtils.truncate(consumer);
+            String remedy = "Define a bean: @Bean IdempotentConsumer … { return IdempotentConsumer.named(\"%s\"); }"
+                    .formatted(name);
+            throw new IdempotencyConfigurationException(
+                    "Consumer '%s' is not declared; there are %s. Its retention is unknown. %s"
+                            .formatted(name, new TreeSet<>(this.consumers.keySet()), remedy),
+                    remedy,
                     null);
         }
         return declared.observer();

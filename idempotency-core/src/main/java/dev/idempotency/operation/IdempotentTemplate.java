@@ -9,11 +9,11 @@ import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
@@ -56,7 +56,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     private final @Nullable BusinessKeyLocks locks;
     private final OperationTransactions transactions;
 
-    /** {@code results} and {@code locks} are {@code null} if the application has a store of its own. */
+    /** {@code results} and {@code locks} are {@code null} if the application defines its own store, beside which there are none. */
     public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
@@ -118,8 +118,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
         ResultStore kept = this.results;
         if (kept == null) {
-            throw new IllegalStateException("Results are kept in a table beside that of processed messages, but the"
-                    + " application has a ProcessedMessageStore of its own. Use the provided store, or work without a"
+            throw new IllegalStateException("Results are stored in a table beside the processed messages, but the"
+                    + " application defines its own ProcessedMessageStore. Use the provided store, or work without a"
                     + " result.");
         }
         return execute(id, digest, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
@@ -263,7 +263,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
                 transaction.watch(first, first::toString);
             }
             outcome.claimed = ids.stream().filter(claimed::contains).toList();
-        } catch (UnprotectedListenerException ex) {
+        } catch (UnprotectedCallException ex) {
             throw this.transactions.otherDataSource(ex);
         } catch (MessageConflictException ex) {
             throw ex;
@@ -314,13 +314,13 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     /** Reports claims to the consumer's observer when their transaction has ended. */
     private static final class Outcome implements TransactionSynchronization {
 
-        private final ConsumerObserver observer;
+        private final IdempotencyEventListener observer;
         private final @Nullable Long digest;
         private final long start = System.nanoTime();
         private List<MessageId> claimed = List.of();
         private List<Duplicate> duplicates = List.of();
 
-        Outcome(ConsumerObserver observer, @Nullable Long digest) {
+        Outcome(IdempotencyEventListener observer, @Nullable Long digest) {
             this.observer = observer;
             this.digest = digest;
         }

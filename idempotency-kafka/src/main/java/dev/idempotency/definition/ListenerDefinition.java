@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.dedup.ClaimStrategy;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -24,7 +24,7 @@ public record ListenerDefinition(
         ConflictHandling conflicts,
         @Nullable ListenerLock lock,
         @Nullable InboxRecorder inbox,
-        ConsumerObserver observer) {
+        IdempotencyEventListener observer) {
 
     /** Returns the variables of the converted message that identity and lock need; none if the record is enough. */
     public Set<String> variables() {

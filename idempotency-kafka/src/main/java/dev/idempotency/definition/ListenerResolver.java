@@ -15,7 +15,7 @@ import dev.idempotency.key.LockKeyResolver;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -71,7 +71,7 @@ final class ListenerResolver {
             ListenerCandidate candidate,
             TopicIdTracker topics,
             boolean targetSeen,
-            Function<ConsumerDescription, ConsumerObserver> observers) {
+            Function<ConsumerDescription, IdempotencyEventListener> observers) {
         IdempotentListener annotation = candidate.annotation();
         Faults faults = new Faults(new ArrayList<>());
         String consumer = faults.collect(candidate.name(), () -> this.identities.consumerOf(candidate));
@@ -130,7 +130,7 @@ final class ListenerResolver {
                 strategy);
         ListenerDefinition definition = null;
         if (manager != null && faults.found().isEmpty()) {
-            ConsumerObserver observer = observers.apply(description);
+            IdempotencyEventListener observer = observers.apply(description);
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
             ConflictHandling conflicts =
                     ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);
@@ -200,14 +200,14 @@ final class ListenerResolver {
         if (inboxes == null && this.defaults.strategies() != null) {
             throw ListenerFault.found(
                     StartupCheck.INBOX,
-                    "Its messages are to be stored in the inbox, but idempotency-operators is not on the class path.",
+                    "Its messages shall be stored in the inbox, but idempotency-operators is not on the class path.",
                     "Add dev.idempotency:idempotency-operators, or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }
         if (inboxes == null) {
             throw ListenerFault.found(
                     StartupCheck.INBOX,
-                    "Its messages are to be stored in the inbox, a table beside that of processed messages, but"
-                            + " the application has a ProcessedMessageStore of its own.",
+                    "Its messages shall be stored in the inbox, a table beside the processed messages, but"
+                            + " the application defines its own ProcessedMessageStore.",
                     "Remove inbox = \"true\" and idempotency.inbox.enabled, or use the provided store.");
         }
         String refusal = DeserializerInstrumentation.refusal(candidate.container());

@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.DeadLetterFailedException;
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Causes;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -8,7 +9,7 @@ import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.kafka.TopicCoordinates;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -71,7 +72,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     private final String suffix;
     private final ProducerSerializers serializers;
     private final ReceivedRecords received;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
 
     DeadLetterPublisher(
             String consumer,
@@ -79,7 +80,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             RawRecordProducer producer,
             ProducerSerializers serializers,
             ReceivedRecords received,
-            ConsumerObserver observer) {
+            IdempotencyEventListener observer) {
         super(
                 producer.template(),
                 (record, exception) -> destination(producer, record.topic() + suffix, record.partition()));
@@ -107,7 +108,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             // Without the consumer, whose brokers may be others than those that the partition is looked for at.
             super.accept((found != null) ? withHeadersOf(record, found) : record, null, exception);
         } catch (RuntimeException ex) {
-            throw new DeadLetterFailedException(
+            throw new ConsumerWaitingException(
+                    Awaited.DEAD_LETTERS,
                     ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition waits until it"
                                     + " succeeds or can be published. See that the topic exists, that the application"
                                     + " may write to it, and that it takes messages of this size%s.")
@@ -115,7 +117,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     ex);
         }
         logger.warn(
-                "Consumer '{}' gave up {} and published it to {}: {}",
+                "Consumer '{}' published {} to {} after its last attempt: {}",
                 this.consumer,
                 coordinates,
                 topic,

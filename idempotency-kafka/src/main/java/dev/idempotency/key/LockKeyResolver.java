@@ -2,7 +2,6 @@ package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.kafka.KafkaCoordinates;
 
 /**
@@ -17,8 +16,7 @@ public record LockKeyResolver(String consumer, ExpressionKeySource source) {
      * The key that a message locks, which it must have: without one it would run beside others, whatever becomes of messages
      * without an id.
      *
-     * @throws MissingMessageKeyException if it has none
-     * @throws InvalidMessageKeyException if it cannot be found
+     * @throws InvalidMessageKeyException if it has none, or it cannot be found
      */
     public String resolve(MessageView message) {
         try {
@@ -29,10 +27,9 @@ public record LockKeyResolver(String consumer, ExpressionKeySource source) {
         } catch (Throwable ex) {
             throw MessageIdResolver.unusable("lock", message, this.consumer, this.source, ex);
         }
-        throw new MissingMessageKeyException(
+        throw InvalidMessageKeyException.missing(
                 ("The message %s has nothing to lock for consumer '%s': %s gave none, or a blank one. Let its producer set it,"
                                 + " or write an expression in @IdempotentListener(lock = …) that is never empty.")
-                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
-                null);
+                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
     }
 }

@@ -14,7 +14,7 @@ import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.io.Serial;
@@ -228,7 +228,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private void requireNoConflict(ClaimResult answer) {
         if (this.definition.conflicts().isFailure()) {
-            // It must not be dropped: what was claimed beside it is undone.
+            // It must not be dropped: the other claims are rolled back.
             for (Map.Entry<InboundMessage, Conflict> first : answer.conflicts().entrySet()) {
                 throw new ConflictFoundException(first.getKey(), first.getValue());
             }
@@ -253,7 +253,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (!this.strategy.isClaim()) {
             return this.strategy.claim(this.messages);
         }
-        ConsumerObserver observer = this.definition.observer();
+        IdempotencyEventListener observer = this.definition.observer();
         long start = System.nanoTime();
         try {
             ClaimResult answer = this.strategy.claim(this.messages);

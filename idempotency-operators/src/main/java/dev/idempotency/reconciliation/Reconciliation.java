@@ -1,18 +1,20 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.Reconciled;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -43,7 +45,7 @@ public final class Reconciliation implements DisposableBean {
     private final Supplier<@Nullable Inbox> inbox;
     private final DeadLetters deadLetters;
     private final RawRecordProducers producers;
-    private final ObserverNotifier<ReconciliationObserver> observers;
+    private final IdempotencyEventListener observers;
     private final ConsumerJobs<ReconciliationReport> jobs;
 
     /**
@@ -60,7 +62,7 @@ public final class Reconciliation implements DisposableBean {
             DeadLetters deadLetters,
             RawRecordProducers producers,
             int recordsPerSecond,
-            ObserverNotifier<ReconciliationObserver> observers) {
+            IdempotencyEventListener observers) {
         this.listeners = listeners;
         this.store = store;
         this.inbox = inbox;
@@ -81,7 +83,7 @@ public final class Reconciliation implements DisposableBean {
      * Starts a reconciliation: one at a time per consumer.
      *
      * @return how it stands at its beginning
-     * @throws ReconciliationException if there is no such consumer, it cannot be reconciled, or another one is under way
+     * @throws OperatorActionException if there is no such consumer, it cannot be reconciled, or another one is under way
      */
     public ReconciliationReport start(ReconciliationRequest request) {
         String consumer = request.consumer();
@@ -89,7 +91,7 @@ public final class Reconciliation implements DisposableBean {
                 .filter(listener -> listener.consumer().name().equals(consumer))
                 .toList();
         if (own.isEmpty()) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "There is no listener of consumer '%s' in this application; there are %s"
                             .formatted(consumer, consumers()),
                     null);
@@ -98,7 +100,7 @@ public final class Reconciliation implements DisposableBean {
                 && own.stream()
                         .map(ProtectedListener::container)
                         .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
                             .formatted(consumer),
                     null);
@@ -118,11 +120,15 @@ public final class Reconciliation implements DisposableBean {
                 this.producers);
         ReconciliationReport started = this.jobs.start(consumer, run::progress, control -> {
             ReconciliationReport report = run.run(control);
-            this.observers.tell(observer -> observer.reconciled(report));
+            this.observers.reconciled(new Reconciled(
+                    consumer,
+                    report.state().name().toLowerCase(Locale.ROOT),
+                    report.took(),
+                    report.count(ReconciliationOutcome.MISSING) - report.replayed()));
             return report;
         });
         if (started == null) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "Consumer '%s' is being reconciled already. Wait until that is done, or cancel it."
                             .formatted(consumer),
                     null);
@@ -141,7 +147,7 @@ public final class Reconciliation implements DisposableBean {
                     String group = container.getGroupId();
                     String refusal = refusal(consumer, container);
                     if (group == null || refusal != null) {
-                        throw new ReconciliationException(
+                        throw new OperatorActionException(
                                 "Consumer '%s' cannot be reconciled: %s.".formatted(consumer, refusal), null);
                     }
                     return new ContainerScope(container, group);
@@ -158,7 +164,7 @@ public final class Reconciliation implements DisposableBean {
                 .filter(listener -> listener.container() == container)
                 .toList();
         if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != DeduplicationStrategy.MESSAGE_ID)) {
-            return "it does not recognise messages by ids of their own: that is for DeduplicationStrategy.MESSAGE_ID";
+            return "it does not recognise messages by their ids: that needs DeduplicationStrategy.MESSAGE_ID";
         }
         List<String> arguments = methods.stream()
                 .flatMap(listener -> listener.keyArguments().stream())
@@ -171,7 +177,7 @@ public final class Reconciliation implements DisposableBean {
         boolean alike = methods.stream()
                 .allMatch(listener -> listener.consumer().name().equals(consumer) && listener.keyExpression() == null);
         return (called > 1 && (!alike || methods.size() < called))
-                ? "its @KafkaHandler methods have keys of their own, or are not all of this consumer. Take the key of all from a header"
+                ? "its @KafkaHandler methods have different keys, or are not all of this consumer. Take the key of all from a header"
                 : null;
     }
 

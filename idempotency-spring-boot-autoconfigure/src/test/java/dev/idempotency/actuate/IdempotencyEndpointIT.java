@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.ObservedApplication;
-import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.observe.CleanupRun;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;

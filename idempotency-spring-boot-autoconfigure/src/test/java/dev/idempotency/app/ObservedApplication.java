@@ -2,8 +2,8 @@ package dev.idempotency.app;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;

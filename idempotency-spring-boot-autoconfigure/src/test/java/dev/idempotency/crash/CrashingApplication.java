@@ -11,8 +11,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -168,7 +167,7 @@ final class CrashingApplication {
     }
 
     /** Observers hear of a message after the database's commit and before the offset's. */
-    static class DiesAfterCommit implements IdempotencyObserver {
+    static class DiesAfterCommit implements IdempotencyEventListener {
 
         private final CrashPoint crash;
         private int processed;
@@ -178,8 +177,8 @@ final class CrashingApplication {
         }
 
         @Override
-        public ConsumerObserver observe(ConsumerDescription consumer) {
-            return new ConsumerObserver() {
+        public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+            return new IdempotencyEventListener() {
 
                 @Override
                 public void processed(MessageId id, RecordCoordinates coordinates) {

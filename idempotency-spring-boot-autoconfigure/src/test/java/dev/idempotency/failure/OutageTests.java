@@ -3,7 +3,7 @@ package dev.idempotency.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ class OutageTests {
 
     @BeforeEach
     void observe() {
-        this.outage.setObserver(new ConsumerObserver() {
+        this.outage.setObserver(new IdempotencyEventListener() {
 
             @Override
             public void outageBegan(Throwable cause) {

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
@@ -19,7 +19,8 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.ReceivedRecords;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
@@ -70,7 +71,7 @@ abstract class AbstractInboxIT {
     private InboxTable table;
     private JdbcInboxRecorder recorder;
     private Inbox inbox;
-    private ObserverNotifier<InboxObserver> observers;
+    private IdempotencyEventListener observers;
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
     private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
     private InboxPurge purge;
@@ -100,7 +101,7 @@ abstract class AbstractInboxIT {
         this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
         this.table = new InboxTable(database, this.jdbc);
         this.reader = new InboxReader(database);
-        InboxObserver observer = new InboxObserver() {
+        IdempotencyEventListener observer = new IdempotencyEventListener() {
 
             @Override
             public void replayed(MessageId id) {}
@@ -110,7 +111,7 @@ abstract class AbstractInboxIT {
                 AbstractInboxIT.this.unrecorded.add(reason);
             }
         };
-        this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
+        this.observers = IdempotencyEventNotifier.of(List.of(observer));
         this.recorder = new JdbcInboxRecorder(
                 this.store,
                 message -> StoredMessage.of(
@@ -280,7 +281,7 @@ abstract class AbstractInboxIT {
     void aReplayWithForgettingAndTheRedeliveryOfTheSameMessageAgree(boolean written) throws Exception {
         process(message("1"));
         this.store.forget(id("1"));
-        duringRedelivery(written, () -> assertThatExceptionOfType(ReplayException.class)
+        duringRedelivery(written, () -> assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.forgetAndReplay(id("1"))));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
@@ -289,7 +290,7 @@ abstract class AbstractInboxIT {
     @Test
     void aReplayOfAllEndsWhereThereIsNobodyToSendTo() {
         this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("before"));
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replayFailed(this.consumer))
                 .withMessageContaining("ProducerFactory")
                 .satisfies(ex -> assertThat(ex.sentBefore()).isZero());
@@ -342,7 +343,7 @@ abstract class AbstractInboxIT {
                 case 2, 3 -> deliver(messages, random.nextInt(4) == 0);
                 default -> this.inbox.forgetAndReplay(messages.get(0).id());
             }
-        } catch (ReplayException ex) {
+        } catch (OperatorActionException ex) {
             // There is no producer, or it was not there.
         } catch (DataAccessException ex) {
             if (!isToBeExpected(ex)) {
@@ -404,12 +405,12 @@ abstract class AbstractInboxIT {
         this.store.forget(id("1"));
         this.jdbc.update("delete from idempotency_processed where consumer_id = ?", this.consumer);
         // There is nobody to send it to.
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(id("1")))
                 .withMessageContaining("could not be sent");
         assertThat(entry("1").replays()).isZero();
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(id("2")))
                 .withMessageContaining("no longer remembered");
         assertThat(entry("2").replays()).isZero();

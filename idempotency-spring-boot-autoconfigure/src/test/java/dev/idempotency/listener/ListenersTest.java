@@ -7,7 +7,7 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Modifier;
@@ -278,10 +278,10 @@ abstract class ListenersTest extends SharedApplicationTest {
         private final Map<String, Outcomes> outcomes = new ConcurrentHashMap<>();
 
         @Bean
-        IdempotencyObserver outcomes() {
-            return consumer -> this.outcomes
+        IdempotencyEventListener outcomes() {
+            return IdempotencyEventListener.perConsumer(consumer -> this.outcomes
                     .computeIfAbsent(consumer.groupId(), any -> new Outcomes())
-                    .observe(consumer);
+                    .forConsumer(consumer));
         }
 
         /** A container factory as Spring Boot has it, to be changed. */

@@ -18,7 +18,7 @@ import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.lock.BusinessKeyLocks;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -133,7 +133,7 @@ class ContestedMessagesIT {
             try {
                 assertThat(strategy.claim(List.of(message(kind, 1))).isEmpty()).isTrue();
             } catch (StoreFailedException ex) {
-                assertThat(ex).as("it comes again").hasMessageContaining("comes again");
+                assertThat(ex).as("it is redelivered").hasMessageContaining("is redelivered");
             }
             status.setRollbackOnly();
         });
@@ -163,7 +163,7 @@ class ContestedMessagesIT {
                 new JdbcPositionStore(this.database, PATIENCE),
                 new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
-            case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
+            case "offset" -> strategies.byOffset(this.consumer, topics(), new IdempotencyEventListener() {});
             case "version" -> strategies.byVersion();
             default -> new MessageIdStrategy(new JdbcProcessedMessageStore(this.database, PATIENCE));
         };

@@ -1,22 +1,21 @@
 package dev.idempotency.test;
 
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Records what becomes of the messages of each consumer. */
-final class OutcomeRecorder implements IdempotencyObserver {
+final class OutcomeRecorder implements IdempotencyEventListener {
 
     private final Map<String, ConsumerOutcomes> byConsumer = new ConcurrentHashMap<>();
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         return of(consumer.name());
     }
 
-    /** Those of a consumer, or of a listener without protection, of which only what it published is known. */
+    /** Returns the outcomes of a consumer, or the published records of a listener without protection. */
     ConsumerOutcomes of(String consumer) {
         return this.byConsumer.computeIfAbsent(consumer, name -> new ConsumerOutcomes());
     }
