@@ -47,19 +47,19 @@ class ArchitectureTests {
             result            350 database store
             retention         500 database observe store
             store            1650 database
-            check            1850 database definition failure kafka key lock observe result store
-            dedup             900 database kafka observe store
-            definition       2350 database dedup failure kafka key lock observe result store
-            failure          2100 database kafka observe
-            kafka            1700
-            key              1000 database kafka store
-            listener         2300 database dedup definition failure kafka key lock observe store
+            check            1800 database definition failure kafka key lock observe result store
+            dedup             850 database kafka observe store
+            definition       2200 database dedup failure kafka key lock observe result store
+            failure          2000 database kafka observe
+            kafka            1650
+            key               950 database kafka store
+            listener         2250 database dedup definition failure kafka key lock observe store
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
-            actuate          1350 database inbox metrics observe reconciliation redrive retention store
+            actuate          1250 database inbox metrics observe reconciliation redrive retention store
             autoconfigure    1650 actuate check database dedup definition failure inbox job kafka key listener lock metrics observe operation producer reconciliation redrive result retention store
             metrics           750 observe store
             """.split("\n"))

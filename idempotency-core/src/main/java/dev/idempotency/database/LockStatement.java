@@ -26,8 +26,6 @@ public interface LockStatement {
 
     /** The groups of keys. */
     static SortedSet<Integer> stripesOf(Collection<Long> keys) {
-        return keys.stream()
-                .map(key -> (int) (key & (STRIPES - 1)))
-                .collect(Collectors.toCollection(TreeSet::new));
+        return keys.stream().map(key -> (int) (key & (STRIPES - 1))).collect(Collectors.toCollection(TreeSet::new));
     }
 }

@@ -41,7 +41,8 @@ final class PostgresLocks implements LockStatement {
         boolean striped = keys.size() > MAX_KEYS;
         SortedSet<Integer> stripes = LockStatement.stripesOf(keys);
         List<String> kinds = new ArrayList<>(Collections.nCopies(stripes.size(), striped ? "stripe" : "shared"));
-        List<Long> ids = new ArrayList<>(stripes.stream().map(Integer::longValue).toList());
+        List<Long> ids =
+                new ArrayList<>(stripes.stream().map(Integer::longValue).toList());
         if (!striped) {
             kinds.addAll(Collections.nCopies(keys.size(), "key"));
             ids.addAll(keys);

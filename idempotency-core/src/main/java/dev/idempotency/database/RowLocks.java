@@ -27,8 +27,10 @@ record RowLocks(String table) implements LockStatement {
             }
         }
         if (locked < stripes.size()) {
-            throw new SQLException("The table %s lacks rows, and so nothing was locked: it must have one for each number below"
-                    .formatted(this.table) + " " + STRIPES + ". Run the script of the tables again");
+            throw new SQLException(
+                    "The table %s lacks rows, and so nothing was locked: it must have one for each number below"
+                                    .formatted(this.table)
+                            + " " + STRIPES + ". Run the script of the tables again");
         }
     }
 }

@@ -159,8 +159,7 @@ public final class Schema implements InitializingBean {
     /** Fails for missing privileges only: a server that is read-only today is no reason not to start. */
     private void refuseWhatIsDenied() {
         try {
-            this.probe.tryAll(
-                    tables().filter(table -> !isView(table)).flatMap(this::writes));
+            this.probe.tryAll(tables().filter(table -> !isView(table)).flatMap(this::writes));
         } catch (DataAccessException ex) {
             String denial = WriteProbe.denial(ex);
             if (denial != null || ex instanceof BadSqlGrammarException) {
@@ -214,7 +213,8 @@ public final class Schema implements InitializingBean {
         String query = "select %s from %s where %s"
                 .formatted(TABLES.get(table), this.database.table(table), lock ? "stripe >= 0" : "1 = 0");
         try {
-            int rows = this.database.inTransaction(() -> jdbc.queryForList(query)).size();
+            int rows =
+                    this.database.inTransaction(() -> jdbc.queryForList(query)).size();
             return !lock || rows >= LockStatement.STRIPES;
         } catch (DataAccessException ex) {
             if (WriteProbe.denial(ex) != null) {
@@ -231,8 +231,8 @@ public final class Schema implements InitializingBean {
         String quote = this.database.dialect().identifierQuote();
         String role =
                 user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
-        return tables()
-                .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), role))
+        return tables().map(
+                        table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), role))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 

@@ -163,13 +163,20 @@ public final class BusinessKeyLocks {
          */
         public void lock(Collection<String> keys) {
             long start = System.nanoTime();
-            int left = Math.toIntExact(Math.max(1, BusinessKeyLocks.this.timeout.minusNanos(this.waited).plusMillis(999).toSeconds()));
+            int left = Math.toIntExact(Math.max(
+                    1,
+                    BusinessKeyLocks.this
+                            .timeout
+                            .minusNanos(this.waited)
+                            .plusMillis(999)
+                            .toSeconds()));
             try {
                 StoreExceptionTranslator.attempt(
                         () -> "lock " + describe(keys),
                         () -> BusinessKeyLocks.this.transaction.execute(
                                 (connection, limit) -> {
-                                    BusinessKeyLocks.this.statement.execute(connection, hashes(keys), Math.min(limit, left));
+                                    BusinessKeyLocks.this.statement.execute(
+                                            connection, hashes(keys), Math.min(limit, left));
                                     return true;
                                 },
                                 "lock " + describe(keys),

@@ -86,8 +86,7 @@ public final class ClaimTransaction {
     }
 
     /** Executes a statement of a task that may have to wait, and throws another exception if that takes too long. */
-    public <T> T execute(
-            LimitedStatement<T> statement, String task, Function<SQLException, RuntimeException> tooLong) {
+    public <T> T execute(LimitedStatement<T> statement, String task, Function<SQLException, RuntimeException> tooLong) {
         ConnectionHolder holder = holder();
         int limit = holder.hasTimeout()
                 ? Math.min(claimSeconds(), Math.max(1, holder.getTimeToLiveInSeconds()))
@@ -96,8 +95,8 @@ public final class ClaimTransaction {
             requireTransaction(holder.getConnection());
             return statement.execute(holder.getConnection(), limit);
         } catch (SQLException ex) {
-            boolean timeout = ex instanceof SQLTimeoutException
-                    || this.database.dialect().isTimeout(ex);
+            boolean timeout =
+                    ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex);
             throw timeout ? tooLong.apply(ex) : translate(ex, task);
         }
     }

@@ -223,7 +223,8 @@ final class KeyCheck {
     private void add(StartupCheck check, String what, String action) {
         this.report.add(
                 this.role.equals("lock") ? StartupCheck.LOCK : check,
-                "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
+                "Its %s expression '%s' %s".formatted(this.role, this.expression, what),
+                action);
     }
 
     /** A custom argument resolver may give the listener something that is not part of the message. */

@@ -69,8 +69,9 @@ final class LockCheck {
     /** By default, that of the connections; but not where the first read after the lock decides what is seen. */
     private @Nullable Integer isolationOf(ProtectedListener listener) {
         int own = listener.transactionAttribute().getIsolationLevel();
-        JdbcProcessedMessageStore store =
-                this.beanFactory.getBeanProvider(JdbcProcessedMessageStore.class).getIfUnique();
+        JdbcProcessedMessageStore store = this.beanFactory
+                .getBeanProvider(JdbcProcessedMessageStore.class)
+                .getIfUnique();
         if (own != TransactionDefinition.ISOLATION_DEFAULT || store == null) {
             return own;
         }

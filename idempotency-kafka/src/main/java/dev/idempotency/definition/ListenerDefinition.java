@@ -7,13 +7,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All that is known of a listener from start-up on.
- *
- * @param transactions makes the transactions that it shares with its claims, with its own attributes
- * @param lock the lock that it takes for its messages; {@code null} if it takes none
- * @param inbox keeps its messages; {@code null} if they are not kept
- */
+/** All that is known of a listener from start-up on; lock and inbox are {@code null} if it has none. */
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,

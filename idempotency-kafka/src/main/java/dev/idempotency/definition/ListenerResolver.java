@@ -31,7 +31,6 @@ import org.springframework.util.StringUtils;
 /** Resolves everything about one listener, and collects all faults. */
 final class ListenerResolver {
 
-    /** Collects the faults of what cannot be resolved. */
     private record Faults(List<ListenerFault> found) {
 
         /** Resolves something, or returns the substitute and keeps the fault. */
@@ -61,12 +60,7 @@ final class ListenerResolver {
         this.strategies = new StrategyResolver(defaults, this.texts);
     }
 
-    /**
-     * Resolves a listener.
-     *
-     * @param targetSeen whether its calls are seen behind all aspects
-     * @param observers finds the observer of a consumer
-     */
+    /** Resolves a listener; {@code targetSeen} says whether its calls are seen behind all aspects. */
     ProtectedListener resolve(
             ListenerCandidate candidate,
             TopicIdTracker topics,
@@ -96,8 +90,8 @@ final class ListenerResolver {
         ExpressionKeySource versions = faults.<@Nullable ExpressionKeySource>collect(
                 null, () -> this.identities.versionsOf(strategy, version, method, topics));
         String lockExpression = faults.collect("", () -> this.texts.resolve(annotation.lock(), StartupCheck.LOCK));
-        ListenerLock lock = faults.<@Nullable ListenerLock>collect(
-                null, () -> lock(lockExpression, consumer, method, topics));
+        ListenerLock lock =
+                faults.<@Nullable ListenerLock>collect(null, () -> lock(lockExpression, consumer, method, topics));
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(

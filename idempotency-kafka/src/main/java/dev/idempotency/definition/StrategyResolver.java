@@ -45,7 +45,6 @@ final class StrategyResolver {
         this.store = defaults.store();
     }
 
-    /** Returns the strategy of a consumer, if it can be used. */
     DeduplicationStrategy require(DeduplicationStrategy strategy, String consumer) {
         DeduplicationStrategy others = this.strategies.putIfAbsent(consumer, strategy);
         if (others != null && others != strategy) {
@@ -276,7 +275,6 @@ final class StrategyResolver {
         };
     }
 
-    /** Asks the database whether a consumer has processed any message. */
     BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {
         return () -> StoreExceptionTranslator.attempt(
                 () -> "ask whether consumer '" + consumer + "' has processed any message",

@@ -201,6 +201,13 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         return new ProducerRecord<>(topic, partition, keyBytes, valueBytes, headers);
     }
 
+    /** Spring Kafka keeps the reason of a refusal to itself that comes before the template has returned. */
+    @Override
+    protected void publish(
+            ProducerRecord<Object, Object> out, KafkaOperations<Object, Object> template, ConsumerRecord<?, ?> in) {
+        verifySendResult(template, out, template.send(out), in);
+    }
+
     @Override
     protected Duration determineSendTimeout(KafkaOperations<?, ?> template) {
         return RawRecordProducer.SEND_TIMEOUT;

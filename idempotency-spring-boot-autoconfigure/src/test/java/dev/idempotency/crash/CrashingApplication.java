@@ -8,7 +8,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.IdempotencyEventListener;
@@ -16,12 +16,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Runs in a JVM of its own, so that it can die. */
@@ -143,13 +141,9 @@ final class CrashingApplication {
         }
     }
 
-    @Import(Effects.class)
-    abstract static class Work {
+    abstract static class Work extends HasEffects {
 
         private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
-
-        @Autowired
-        private Effects effects;
 
         @Value("${crash}")
         private CrashPoint crash;

@@ -51,7 +51,8 @@ class BusinessKeyLocksIT {
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.server.dataSource()));
         this.jdbc.execute("create table if not exists balance (account integer primary key, amount integer not null)");
         this.jdbc.update("delete from balance");
-        IntStream.range(0, KEYS).forEach(i -> this.jdbc.update("insert into balance (account, amount) values (?, 0)", i));
+        IntStream.range(0, KEYS)
+                .forEach(i -> this.jdbc.update("insert into balance (account, amount) values (?, 0)", i));
     }
 
     private BusinessKeyLocks instance(Duration timeout) {
@@ -66,7 +67,8 @@ class BusinessKeyLocksIT {
                         .mapToObj(number -> {
                             Random random = new Random(number);
                             List<Set<Integer>> work = IntStream.range(0, 12)
-                                    .mapToObj(i -> accounts(random, List.of(1, 7, 90, 120).get((number + i) % 4)))
+                                    .mapToObj(i -> accounts(
+                                            random, List.of(1, 7, 90, 120).get((number + i) % 4)))
                                     .toList();
                             work.forEach(accounts -> accounts.forEach(account -> expected[account]++));
                             return CompletableFuture.runAsync(() -> {

@@ -10,8 +10,8 @@ import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
-import dev.idempotency.app.TopicContents;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.LockStatement;
@@ -131,7 +131,8 @@ class LocksIT extends SharedApplicationTest {
         }
         Holder single = hold("account/m57");
         CountDownLatch leave = this.sections.stayIn("m99");
-        this.app.bean(KafkaListenerEndpointRegistry.class)
+        this.app
+                .bean(KafkaListenerEndpointRegistry.class)
                 .getListenerContainer("many")
                 .start();
         await().until(() -> waitingInMemory("account/m57") == 1);
@@ -262,12 +263,11 @@ class LocksIT extends SharedApplicationTest {
             throws InterruptedException {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        CompletableFuture<Void> thread =
-                CompletableFuture.runAsync(() -> transaction.executeWithoutResult(status -> {
-                    operations.lock(key);
-                    held.countDown();
-                    pass(end);
-                }));
+        CompletableFuture<Void> thread = CompletableFuture.runAsync(() -> transaction.executeWithoutResult(status -> {
+            operations.lock(key);
+            held.countDown();
+            pass(end);
+        }));
         assertThat(held.await(30, TimeUnit.SECONDS)).isTrue();
         return new Holder(thread, end);
     }
@@ -302,7 +302,8 @@ class LocksIT extends SharedApplicationTest {
     }
 
     private int waitingInMemory(String key) {
-        int stripe = LockStatement.stripesOf(List.of(BusinessKeyLocks.hash(key))).first();
+        int stripe =
+                LockStatement.stripesOf(List.of(BusinessKeyLocks.hash(key))).first();
         return this.app.bean(BusinessKeyLocks.class).queues.get(stripe).getQueueLength();
     }
 

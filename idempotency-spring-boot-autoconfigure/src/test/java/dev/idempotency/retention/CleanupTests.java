@@ -1,5 +1,6 @@
 package dev.idempotency.retention;
 
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.observe.CleanupRun;
@@ -99,12 +100,7 @@ class CleanupTests {
 
         @Override
         public List<Backlog> backlogs() {
-            throw ThrowingTask.<RuntimeException>sneak(this.failure);
-        }
-
-        @SuppressWarnings("unchecked") // Whatever it is, it is thrown.
-        private static <T extends Throwable> T sneak(Throwable failure) throws T {
-            throw (T) failure;
+            throw undeclared(this.failure);
         }
     }
 
