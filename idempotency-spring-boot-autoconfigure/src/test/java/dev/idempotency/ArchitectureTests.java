@@ -42,7 +42,7 @@ class ArchitectureTests {
             actuate         1350 database failure inbox key metrics observe reconciliation redrive retention store
             autoconfigure   1550 actuate check database definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention store
             check           1700 database definition failure kafka key observe result store
-            database        2300
+            database        2850
             definition      2200 database failure inbox kafka key observe result store
             failure         2150 kafka observe
             inbox           1450 database failure kafka observe store
@@ -50,15 +50,15 @@ class ArchitectureTests {
             kafka           1900
             key              950
             listener        2150 definition failure inbox kafka key observe result store
-            metrics          700 inbox observe reconciliation retention store
+            metrics          750 inbox observe reconciliation retention store
             observe          450
             operation        700 database observe result store
             producer         250 kafka key
             reconciliation   800 definition failure inbox job kafka listener observe redrive store
             redrive         1150 definition failure job kafka observe
             result           350 database store
-            retention        500 database failure inbox job observe store
-            store           2450 database failure kafka observe
+            retention        600 database failure inbox job observe store
+            store           2850 database failure kafka observe
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(

@@ -1,5 +1,7 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.RetentionMode;
+import dev.idempotency.database.Ring;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.MicrometerObservationListener;
@@ -31,8 +33,10 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        MeterObserver idempotencyMeterObserver(MeterRegistry registry, StoreWatch store) {
-            return new MeterObserver(registry, store);
+        MeterObserver idempotencyMeterObserver(
+                MeterRegistry registry, StoreWatch store, IdempotencyProperties properties) {
+            MeterObserver observer = new MeterObserver(registry, store);
+            return (properties.retentionMode() == RetentionMode.RING) ? observer.withSlots(Ring.SLOTS) : observer;
         }
     }
 

@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.RetentionMode;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
@@ -21,8 +22,10 @@ import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.retention.RingCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.RingPurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +64,9 @@ final class JdbcStoreConfiguration {
         Duration orphansAfter = properties.cleanup().orphansAfter().duration();
         IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
         List<CleanupTask> all = new ArrayList<>();
+        if (database.retentionMode() == RetentionMode.RING) {
+            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        }
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",

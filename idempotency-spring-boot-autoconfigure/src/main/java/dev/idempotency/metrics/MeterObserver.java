@@ -11,12 +11,14 @@ import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,6 +48,23 @@ public final class MeterObserver
         this.incompleteCleanups = cleanups("behind");
         this.deleted = counter(IdempotencyMeters.CLEANUP_DELETED, "Messages that the cleanup forgot");
         this.failedCleanups = counter(IdempotencyMeters.CLEANUP_FAILURES, "Runs of the cleanup that failed");
+    }
+
+    /** With the slots of a ring. */
+    public MeterObserver withSlots(int slots) {
+        for (int slot = 0; slot < slots; slot++) {
+            int number = slot;
+            TimeGauge.builder(IdempotencyMeters.SLOT_AGE, this.store, TimeUnit.SECONDS, watch -> ageOf(number, watch))
+                    .description("Age of the first message in a slot of the ring")
+                    .tag(IdempotencyMeters.SLOT, String.valueOf(number))
+                    .register(this.registry);
+        }
+        return this;
+    }
+
+    private static double ageOf(int number, StoreWatch watch) {
+        List<StoreStatistics.Slot> slots = watch.latest().slots();
+        return (number < slots.size()) ? seconds(slots.get(number).age()) : Double.NaN;
     }
 
     @Override

@@ -4,8 +4,11 @@ import dev.idempotency.Claim;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PostgresClaimWithCommit;
+import dev.idempotency.database.Ring;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -19,17 +22,23 @@ final class ClaimAtCommitStrategy implements ClaimStrategy {
 
     private final MessageIdStrategy claimFirst;
     private final ClaimTransaction transaction;
-    private final ClaimStatement statement;
+    private final String table;
+    private final @Nullable Ring ring;
+    private final Map<String, ClaimStatement> statements = new ConcurrentHashMap<>();
 
     ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
         this.claimFirst = claimFirst;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.statement = new PostgresClaimWithCommit(database.processedTable());
+        this.table = database.processedTable();
+        this.ring = Ring.of(database);
     }
 
+    /** Claims first while a table is being switched to a ring, as that takes more than one statement. */
     @Override
     public ClaimStrategy within(boolean ownTransaction) {
-        return (ownTransaction && !this.claimFirst.expectsDuplicates()) ? this : this.claimFirst;
+        return (ownTransaction && !this.claimFirst.expectsDuplicates() && (this.ring == null || this.ring.isComplete()))
+                ? this
+                : this.claimFirst;
     }
 
     @Override
@@ -50,7 +59,9 @@ final class ClaimAtCommitStrategy implements ClaimStrategy {
         if (message.id() != null) {
             Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
             try {
-                this.transaction.claim(this.statement, List.of(claim));
+                String claimed = (this.ring != null) ? this.ring.claimTableOf(message.id()) : this.table;
+                this.transaction.claim(
+                        this.statements.computeIfAbsent(claimed, PostgresClaimWithCommit::new), List.of(claim));
             } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
                 // The table is not what it was. All else is a failure of the commit, as any listener may have.
                 throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);
