@@ -1,12 +1,12 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerOutage;
+import dev.idempotency.observe.ConsumerOutages;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
@@ -35,7 +35,7 @@ public final class ConsumerReports {
     private final ConsumerRegistry registry;
     private final ConsumerCounts counts;
     private final StoreWatch store;
-    private final OutageRegistry outages;
+    private final ConsumerOutages outages;
     private final @Nullable Cleanup cleanup;
     private final @Nullable JdbcPositionStore positions;
 
@@ -44,7 +44,7 @@ public final class ConsumerReports {
             ConsumerRegistry registry,
             ConsumerCounts counts,
             StoreWatch store,
-            OutageRegistry outages,
+            ConsumerOutages outages,
             @Nullable Cleanup cleanup,
             @Nullable JdbcPositionStore positions) {
         this.registry = registry;

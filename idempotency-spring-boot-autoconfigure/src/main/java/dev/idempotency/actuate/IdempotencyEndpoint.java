@@ -5,7 +5,6 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.store.JdbcPositionStore;
-import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -36,13 +35,16 @@ public final class IdempotencyEndpoint {
     private final @Nullable JdbcPositionStore positions;
     private final @Nullable JdbcVersionStore versions;
 
-    /** {@code tables} is {@code null} if the store is the application's. */
+    /** {@code positions} and {@code versions} are {@code null} if the store is the application's. */
     public IdempotencyEndpoint(
-            ConsumerReports reports, ProcessedMessageStore store, @Nullable JdbcStrategyFactory tables) {
+            ConsumerReports reports,
+            ProcessedMessageStore store,
+            @Nullable JdbcPositionStore positions,
+            @Nullable JdbcVersionStore versions) {
         this.reports = reports;
         this.store = store;
-        this.positions = (tables != null) ? tables.positions() : null;
-        this.versions = (tables != null) ? tables.versions() : null;
+        this.positions = positions;
+        this.versions = versions;
     }
 
     /** All consumers, one consumer, or one message. */

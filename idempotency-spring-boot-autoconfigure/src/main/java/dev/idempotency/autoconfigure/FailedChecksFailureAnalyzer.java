@@ -35,6 +35,6 @@ final class FailedChecksFailureAnalyzer extends AbstractFailureAnalyzer<FailedCh
                 .collect(Collectors.joining(","));
         return relaxable.isEmpty()
                 ? ""
-                : "%n%nTo start all the same, with a warning: idempotency.relaxed-checks=%s".formatted(relaxable);
+                : "%n%nTo start all the same, with a warning: idempotency.checks.relaxed=%s".formatted(relaxable);
     }
 }

@@ -2,10 +2,11 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.RetentionMode;
 import dev.idempotency.database.Ring;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.MicrometerObservationListener;
+import dev.idempotency.metrics.OperatorMeterObserver;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.reconciliation.ReconciliationObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,7 +24,7 @@ import org.springframework.context.annotation.Configuration;
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
         })
-@ConditionalOnBean(ListenerDefinitionRegistry.class)
+@ConditionalOnBean(StoreWatch.class)
 public final class IdempotencyMetricsAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
@@ -37,6 +38,18 @@ public final class IdempotencyMetricsAutoConfiguration {
                 MeterRegistry registry, StoreWatch store, IdempotencyProperties properties) {
             MeterObserver observer = new MeterObserver(registry, store);
             return (properties.retentionMode() == RetentionMode.RING) ? observer.withSlots(Ring.SLOTS) : observer;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, ReconciliationObserver.class})
+    @ConditionalOnSingleCandidate(MeterRegistry.class)
+    static final class OperatorMeterConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        OperatorMeterObserver idempotencyOperatorMeterObserver(MeterRegistry registry) {
+            return new OperatorMeterObserver(registry);
         }
     }
 

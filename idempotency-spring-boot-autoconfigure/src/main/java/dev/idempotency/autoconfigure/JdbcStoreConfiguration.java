@@ -4,15 +4,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.RetentionMode;
-import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.Inbox;
-import dev.idempotency.inbox.InboxObserver;
-import dev.idempotency.inbox.InboxPurge;
-import dev.idempotency.inbox.InboxRecorder;
-import dev.idempotency.inbox.InboxRecorderFactory;
-import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.operation.DeclaredConsumers;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultStore;
@@ -20,7 +12,6 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
-import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.retention.RingCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -29,22 +20,15 @@ import dev.idempotency.store.RingPurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
-import org.springframework.core.type.AnnotatedTypeMetadata;
-import org.springframework.kafka.core.ProducerFactory;
 
-/** Beans that need the JDBC store: the inbox, results, and the cleanup. */
+/** Beans that need the JDBC store: results and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
 final class JdbcStoreConfiguration {
@@ -61,8 +45,7 @@ final class JdbcStoreConfiguration {
             IdempotencyProperties properties) {
         IdempotencyDatabase database = store.database();
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
-        Duration orphansAfter = properties.cleanup().orphansAfter().duration();
-        IdempotencyProperties.Inbox.Retention inbox = properties.inbox().retention();
+        Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
         if (database.retentionMode() == RetentionMode.RING) {
             all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
@@ -73,7 +56,6 @@ final class JdbcStoreConfiguration {
                 ProcessedMessagePurge.ofVersions(database),
                 () -> consumers.recognisedBy(DeduplicationStrategy.VERSION).retentions(),
                 orphansAfter));
-        all.add(new InboxCleanup(new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
         all.add(new ProcessedMessageCleanup(
                 "results",
                 ProcessedMessagePurge.ofResults(database),
@@ -87,48 +69,9 @@ final class JdbcStoreConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    @Conditional(Scheduled.class)
+    @ConditionalOnBooleanProperty(name = "idempotency.cleanup.enabled", matchIfMissing = true)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
-        return new CleanupSchedule(
-                cleanup, Objects.requireNonNull(properties.cleanup().interval().duration()));
-    }
-
-    @Bean
-    InboxRecorderFactory idempotencyInboxRecorderFactory(
-            JdbcProcessedMessageStore store,
-            IdempotencyProperties properties,
-            DeserializerInstrumentation deserializers,
-            OutageRegistry outages,
-            ObjectProvider<InboxObserver> observers) {
-        return new InboxRecorderFactory(
-                store,
-                properties.inbox().enabled(),
-                Math.toIntExact(properties.inbox().maxPayload().toBytes()),
-                deserializers,
-                (messages, failure) -> outages.isOutage(
-                        messages.get(0).id().consumer(),
-                        messages.stream().map(InboxRecorder.Delivered::record).toList(),
-                        failure),
-                notifier(observers));
-    }
-
-    @Bean
-    Inbox idempotencyInbox(
-            JdbcProcessedMessageStore store,
-            InboxRecorderFactory listeners,
-            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-            ObjectProvider<InboxObserver> observers,
-            Environment environment) {
-        return new Inbox(
-                store,
-                listeners,
-                producerFactory::getIfUnique,
-                environment.getProperty("spring.application.name"),
-                notifier(observers));
-    }
-
-    private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
-        return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
+        return new CleanupSchedule(cleanup, properties.cleanup().interval());
     }
 
     @Bean
@@ -140,18 +83,5 @@ final class JdbcStoreConfiguration {
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
-    }
-
-    /** Unless the interval is {@code -}. */
-    static final class Scheduled implements Condition {
-
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            return Binder.get(context.getEnvironment())
-                            .bindOrCreate("idempotency.cleanup", IdempotencyProperties.Cleanup.class)
-                            .interval()
-                            .duration()
-                    != null;
-        }
     }
 }

@@ -45,7 +45,9 @@ class AutoConfigurationTests {
                     IdempotencyCheckAutoConfiguration.class,
                     IdempotencyEndpointAutoConfiguration.class,
                     IdempotencyHealthAutoConfiguration.class,
+                    IdempotencyListenerAutoConfiguration.class,
                     IdempotencyMetricsAutoConfiguration.class,
+                    IdempotencyOperatorsAutoConfiguration.class,
                     IdempotencyStoreAutoConfiguration.class))
             .withPropertyValues(
                     "spring.datasource.url=jdbc:h2:mem:back-off",
@@ -144,7 +146,7 @@ class AutoConfigurationTests {
     @Test
     void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand() {
         this.runner
-                .withPropertyValues("idempotency.cleanup.interval=-", "idempotency.schema.mode=migrate")
+                .withPropertyValues("idempotency.cleanup.enabled=false", "idempotency.schema.mode=migrate")
                 .run(context -> {
                     assertThat(context).doesNotHaveBean(CleanupSchedule.class);
                     assertThat(context.getBean(Cleanup.class).run().keepsUp()).isTrue();

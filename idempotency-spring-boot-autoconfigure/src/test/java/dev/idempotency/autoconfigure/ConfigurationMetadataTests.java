@@ -18,7 +18,7 @@ class ConfigurationMetadataTests {
 
     @Test
     void everyCheckThatCanBeRelaxedIsOfferedWithWhatItFinds() throws IOException {
-        String hint = "$.hints[?(@.name == 'idempotency.relaxed-checks')].values[*]";
+        String hint = "$.hints[?(@.name == 'idempotency.checks.relaxed')].values[*]";
         List<String> names = JsonPath.read(metadata(), hint + ".value");
         assertThat(names)
                 .containsExactlyInAnyOrderElementsOf(Stream.of(StartupCheck.values())
@@ -36,15 +36,6 @@ class ConfigurationMetadataTests {
         assertThat(JsonPath.<List<String>>read(metadata(), "$.properties[?(@.name =~ /idempotency\\..*/)].description"))
                 .hasSameSizeAs(ours)
                 .noneMatch(description -> description.isBlank() || description.contains("{@"));
-    }
-
-    @Test
-    void whereADashMeansNeverItIsOffered() throws IOException {
-        String type = DurationOrNever.class.getName();
-        List<String> durations = JsonPath.read(metadata(), "$.properties[?(@.type == '" + type + "')].name");
-        assertThat(durations).isNotEmpty();
-        assertThat(JsonPath.<List<String>>read(metadata(), "$.hints[?('-' in @.values[*].value)].name"))
-                .containsAll(durations);
     }
 
     @Test

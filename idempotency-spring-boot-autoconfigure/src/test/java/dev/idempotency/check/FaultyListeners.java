@@ -3,7 +3,6 @@ package dev.idempotency.check;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -101,7 +100,7 @@ class FaultyListeners {
         String retention() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
-        OnConflict conflicts() default OnConflict.DEFAULT;
+        String onConflict() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
         String inbox() default "";
@@ -311,6 +310,9 @@ class FaultyListeners {
             return payload;
         }
 
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.isEmpty()")
+        void versionOfNoOrder(String payload) {}
+
         @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.length()")
         void soundVersion(String payload) {}
     }
@@ -376,7 +378,7 @@ class FaultyListeners {
                 key = "#payload",
                 retention = "1d",
                 inbox = "true",
-                conflicts = OnConflict.FAIL,
+                onConflict = "fail",
                 storeReply = true)
         @Transactional(noRollbackFor = IllegalStateException.class)
         String constraintAndMore(String payload) {

@@ -77,7 +77,7 @@ class FaultyListenersIT {
             List<String> properties = List.of(
                     "spring.kafka.bootstrap-servers=" + broker.getBrokersAsString(),
                     "spring.kafka.listener.auto-startup=false",
-                    "idempotency.broker-check-timeout=60s");
+                    "idempotency.checks.broker-timeout=60s");
             try (TestApplication app = TestApplication.start(database, properties, FaultyListeners.OnBroker.class)) {
                 assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
                 ListenerChecksIT.awaitBrokerChecks();
@@ -180,8 +180,8 @@ class FaultyListenersIT {
                 .contains("[auto-commit] ", FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
                 .contains("     See https://github.com/idempotency-dev/idempotency-spring-boot/blob/main/docs/checks.md"
                         + "#auto-commit" + System.lineSeparator())
-                .contains("To start all the same, with a warning: idempotency.relaxed-checks=");
-        assertThat(log.lines().filter(line -> line.contains("relaxed-checks=")))
+                .contains("To start all the same, with a warning: idempotency.checks.relaxed=");
+        assertThat(log.lines().filter(line -> line.contains("checks.relaxed=")))
                 .noneMatch(line -> line.contains("key-expression"));
     }
 }

@@ -121,7 +121,7 @@ class ListenerChecksIT {
                 "topic=unreachable",
                 "spring.kafka.bootstrap-servers=localhost:1",
                 "spring.kafka.listener.auto-startup=false",
-                "idempotency.broker-check-timeout=60s");
+                "idempotency.checks.broker-timeout=60s");
         try (TestApplication app = TestApplication.start(database, properties, Quiet.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             assertThat(brokerChecksAreRunning()).isTrue();
@@ -132,8 +132,8 @@ class ListenerChecksIT {
 
     @ParameterizedTest
     @CsvSource({
-        "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
-        "idempotency.checks=off, dev.idempotency.check.ListenerChecksIT$Faulty"
+        "idempotency.checks.relaxed=reply, dev.idempotency.check.ListenerChecksIT$Replying",
+        "idempotency.checks.mode=off, dev.idempotency.check.ListenerChecksIT$Faulty"
     })
     void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
         try (TestApplication app = start(property, listener)) {
@@ -144,7 +144,7 @@ class ListenerChecksIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.relaxed-checks=not-proxied"})
+    @ValueSource(strings = {"idempotency.checks.mode=warn", "idempotency.checks.relaxed=not-proxied"})
     void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
         try (TestApplication app = start(property, Faulty.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
@@ -159,10 +159,13 @@ class ListenerChecksIT {
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            idempotency.checks=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; onConflict = "maybe" is neither ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.checks.mode=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
+            INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
@@ -185,6 +188,13 @@ class ListenerChecksIT {
         try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
             assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
         }
+    }
+
+    static class Stored {
+
+        @KafkaListener(topics = "${topic}", groupId = "stored")
+        @IdempotentListener(inbox = "true")
+        void on(String payload) {}
     }
 
     static class Quiet {
@@ -314,7 +324,7 @@ class ListenerChecksIT {
     static class Unworkable {
 
         @KafkaListener(topics = "${topic}", groupId = "unworkable")
-        @IdempotentListener(key = "#nothing")
+        @IdempotentListener(key = "#nothing", onConflict = "maybe")
         final void on(String payload) {}
     }
 

@@ -9,7 +9,6 @@ import static dev.idempotency.contract.Scenario.scenario;
 import static dev.idempotency.contract.Scenario.stale;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.OnConflict;
 import dev.idempotency.testing.TestKafka;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -85,6 +84,15 @@ abstract class DeliveryContract {
                         .unless(kind.strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
 
+                // An error handler without retries: the failure of all together is no attempt of any.
+                unretried(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
+                unretried(kind)
+                        .send("1:fails", "2:b", "3:fails-once")
+                        .expect(effects("b"), deadLetters("fails", "fails-once")),
+                unretried(kind)
+                        .send("1:a", "2:fails-once", "3:c")
+                        .expect(effects("a", "fails-once", "c"), deadLetters()),
+
                 // The dead letter cannot be published, with and without a message behind it.
                 undeliverable(kind, "1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
                 undeliverable(kind, "1:a", "2:fails").expect(effects("a"), deadLetters("fails")),
@@ -132,8 +140,8 @@ abstract class DeliveryContract {
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
                 scenario(kind).send("1:a", "2:unreadable", "3:c").expect(effects("a", "c"), deadLetters("unreadable")),
-                conflicting(kind, OnConflict.FAIL).expect(effects("a", "c"), deadLetters("conflict")),
-                conflicting(kind, OnConflict.WARN).expect(effects("a", "c"), duplicates(1), conflicts(1)),
+                conflicting(kind, "fail").expect(effects("a", "c"), deadLetters("conflict")),
+                conflicting(kind, "warn").expect(effects("a", "c"), duplicates(1), conflicts(1)),
                 scenario(kind)
                         .send("1:a", "2:unreadable", "3:fails", "4:swallows-a-database-error", "5:fails-once", "6:f")
                         .expect(
@@ -205,10 +213,10 @@ abstract class DeliveryContract {
         return identified(kind).unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no key");
     }
 
-    private static Scenario conflicting(Kind kind, OnConflict conflicts) {
+    private static Scenario conflicting(Kind kind, String onConflict) {
         return scenario(kind)
                 .send("1:a", "1:conflict", "3:c")
-                .unless(kind.conflicts != conflicts, "its conflicts are " + kind.conflicts)
+                .unless(!kind.onConflict.equals(onConflict), "its conflicts are " + kind.onConflict)
                 .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "it compares no payloads");
     }
 
@@ -222,6 +230,13 @@ abstract class DeliveryContract {
                 .concurrently()
                 .expect(effects(command), deadLetters(), duplicates(1))
                 .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a partition has one consumer at a time");
+    }
+
+    private static Scenario unretried(Kind kind) {
+        return scenario(kind)
+                .withoutRetries()
+                .unless(!kind.containerFactory.equals("handled"), "it has no error handler of its own")
+                .unless(!kind.together, "it gets its messages one by one");
     }
 
     private static Scenario undeliverable(Kind kind, String... messages) {

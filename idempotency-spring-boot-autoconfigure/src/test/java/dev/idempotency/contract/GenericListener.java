@@ -54,7 +54,7 @@ abstract class GenericListener {
     }
 
     public String getContainerFactory() {
-        return this.journal.kind.containerFactory;
+        return this.journal.containerFactory;
     }
 
     void process(List<Order> orders, List<Integer> numbers, Acknowledgment acknowledgment) {

@@ -2,7 +2,6 @@ package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -26,7 +25,7 @@ enum Kind {
     KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     AT_COMMIT("claim at commit", RecordsAtCommit::new),
-    AT_COMMIT_MANUAL("claim at commit, manual ack", AcknowledgedRecordsAtCommit::new, "acknowledged"),
+    AT_COMMIT_MANUAL("claim at commit, manual ack, inbox", AcknowledgedRecordsAtCommit::new, "acknowledged"),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
     OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
@@ -43,8 +42,11 @@ enum Kind {
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
 
+    /** Whether messages are kept in the inbox. */
+    final boolean inbox;
+
     final DeduplicationStrategy strategy;
-    final OnConflict conflicts;
+    final String onConflict;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -59,8 +61,9 @@ enum Kind {
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
+        this.inbox = annotation.inbox().equals("true");
         this.strategy = annotation.strategy();
-        this.conflicts = annotation.conflicts();
+        this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
     }
 
@@ -93,7 +96,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -102,7 +105,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")
@@ -116,7 +119,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class RetriedRecords extends GenericListener {
 
         @RetryableTopic(
@@ -129,19 +132,19 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Records extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true", inbox = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
+    @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)

@@ -9,6 +9,7 @@ import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.database.Causes;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -45,7 +45,7 @@ class ConstraintIT extends ListenersTest {
 
     @Override
     String[] properties() {
-        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.relaxed-checks=merged-entity"};
+        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.checks.relaxed=merged-entity"};
     }
 
     @Override

@@ -68,7 +68,7 @@ class RoundTripsIT {
                         "topic=" + TOPIC,
                         "spring.kafka.listener.auto-startup=false",
                         "spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS,
-                        "idempotency.cleanup.interval=-",
+                        "idempotency.cleanup.enabled=false",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
                         "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),

@@ -3,10 +3,10 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageIdHeader;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;

@@ -7,7 +7,6 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.Conflict;
@@ -146,7 +145,7 @@ class MeterObserverTests {
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));
         observer.conflict(new Conflict(ID, RECORD, RECORD, null));
-        observer.stale(new Stale(ID, RECORD, Version.of(1), Version.of(2), null, null));
+        observer.stale(new Stale(ID, RECORD, "1", "2", null, null));
         observer.missingKey(RECORD);
         observer.failed(RECORD, new IllegalStateException());
         observer.committed(1000);

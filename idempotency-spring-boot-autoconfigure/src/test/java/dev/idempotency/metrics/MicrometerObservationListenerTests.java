@@ -6,7 +6,6 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -89,8 +88,8 @@ class MicrometerObservationListenerTests {
         Observation.Context context = during(() -> this.observer.stale(new Stale(
                 new MessageId("billing", "a@3"),
                 new RecordCoordinates("bills", 0, 1),
-                Version.of(3),
-                Version.of(5),
+                "3",
+                "5",
                 ORIGINAL,
                 Duration.ofHours(1))));
         assertThat(this.events).singleElement().satisfies(event -> {

@@ -139,7 +139,7 @@ abstract class AbstractOperationsIT {
                         "spring.kafka.bootstrap-servers=localhost:1",
                         "idempotency.claim.timeout=1s",
                         "idempotency.results.max-size=" + MAX_SIZE + "B",
-                        "idempotency.cleanup.interval=-"),
+                        "idempotency.cleanup.enabled=false"),
                 Consumers.class);
         this.operations = this.app.bean(IdempotentOperations.class);
         this.outcomes = this.app.bean(Outcomes.class);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIdHeader;
+import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageIdHeader;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;

@@ -10,6 +10,7 @@ import dev.idempotency.RedriveException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.redrive.RedriveReport.State;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
@@ -84,7 +85,7 @@ class RedriveIT extends SharedApplicationTest {
                 .contains("message-id", "idempotency-redrives")
                 .noneMatch(name -> name.startsWith("kafka_dlt") || name.contains("xception"))
                 .doesNotContain("idempotency-consumer");
-        assertThat(RecordCoordinates.original(redriven)).isEqualTo(new RecordCoordinates(topic("plain"), 1, 1));
+        assertThat(KafkaCoordinates.original(redriven)).isEqualTo(new RecordCoordinates(topic("plain"), 1, 1));
 
         assertThat(redriveAll("plain").sent()).isZero();
         List<DeadLetter> letters = letters("plain");

@@ -6,10 +6,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.dedup.ClaimStrategy;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.dedup.JdbcStrategyFactory;
+import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.observe.ConsumerObserver;
@@ -107,7 +112,7 @@ class ContestedMessagesIT {
     private InboundMessage at(int partition, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
         return new InboundMessage(
-                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
+                0, record, new MessageId(this.consumer, partition + "@" + offset), KafkaCoordinates.of(record));
     }
 
     /** What it does not see, as its view is older, it must not process. */
@@ -133,7 +138,11 @@ class ContestedMessagesIT {
     }
 
     private ClaimStrategy strategy(String kind) {
-        JdbcStrategyFactory strategies = new JdbcStrategyFactory(this.database, PATIENCE);
+        JdbcStrategyFactory strategies = new JdbcStrategyFactory(
+                this.database,
+                PATIENCE,
+                new JdbcPositionStore(this.database, PATIENCE),
+                new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
             case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
             case "version" -> strategies.byVersion();
@@ -143,9 +152,9 @@ class ContestedMessagesIT {
 
     private InboundMessage message(String kind, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
-        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        RecordCoordinates coordinates = KafkaCoordinates.of(record);
         VersionClaim version = kind.equals("version")
-                ? new VersionClaim(new MessageId(this.consumer, "a"), Version.of(offset), coordinates)
+                ? new VersionClaim(new MessageId(this.consumer, "a"), EntityVersion.of(offset), coordinates)
                 : null;
         return new InboundMessage(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
     }

@@ -23,25 +23,25 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A PostgreSQL database with instances of an application, each of which uses it as a ring or as one table. */
-final class RingServer implements AutoCloseable {
+public final class RingServer implements AutoCloseable {
 
     static final Duration WIDTH = Duration.ofHours(42);
-    static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
+    public static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
 
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     final TestDatabase server = TestPostgres.createDatabase();
     final HikariDataSource dataSource = new HikariDataSource();
-    final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
-    final TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
+    public final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+    public final TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
 
-    RingServer() {
+    public RingServer() {
         this.dataSource.setJdbcUrl(this.server.jdbcUrl());
         this.dataSource.setMaximumPoolSize(20);
     }
 
     /** An instance that has just started. */
-    JdbcProcessedMessageStore start(RetentionMode mode) {
+    public JdbcProcessedMessageStore start(RetentionMode mode) {
         return new JdbcProcessedMessageStore(prepared(mode, this.dataSource), Duration.ofSeconds(30));
     }
 
@@ -52,24 +52,24 @@ final class RingServer implements AutoCloseable {
     }
 
     /** Claims ids in a transaction, and returns those that were free. */
-    Set<MessageId> claim(ProcessedMessageStore store, String consumer, String... ids) {
+    public Set<MessageId> claim(ProcessedMessageStore store, String consumer, String... ids) {
         return this.transaction.execute(status -> store.claim(claims(consumer, ids)));
     }
 
-    static List<Claim> claims(String consumer, String... ids) {
+    public static List<Claim> claims(String consumer, String... ids) {
         return Arrays.stream(ids)
                 .map(id -> new Claim(new MessageId(consumer, id), SOMEWHERE))
                 .toList();
     }
 
     /** Another UUID of version 7 with a time. */
-    static String id(Instant time) {
+    public static String id(Instant time) {
         String millis = "%012x".formatted(time.toEpochMilli());
         return "%s-%s-7000-8000-%012x"
                 .formatted(millis.substring(0, 8), millis.substring(8), NUMBERS.incrementAndGet());
     }
 
-    int count(String table) {
+    public int count(String table) {
         return this.jdbc.queryForObject("select count(*) from " + table, Integer.class);
     }
 

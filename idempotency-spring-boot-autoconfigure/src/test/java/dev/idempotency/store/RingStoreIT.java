@@ -25,7 +25,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -150,28 +149,6 @@ class RingStoreIT {
             return other;
         });
         assertThat(second.join()).isEmpty();
-    }
-
-    @Test
-    void aClaimWithTheCommitGoesIntoTheSlot() {
-        MessageIdStrategy claimFirst = new MessageIdStrategy(this.store);
-        ClaimStrategy atCommit =
-                new ClaimAtCommitStrategy(claimFirst, this.store.database(), Duration.ofSeconds(30)).within(true);
-        assertThat(atCommit).isNotSameAs(claimFirst);
-        InboundMessage message = new InboundMessage(
-                0,
-                new ConsumerRecord<>("topic", 3, 42, null, "payload"),
-                new MessageId("billing", id(NOW)),
-                RingServer.SOMEWHERE);
-        this.server.transaction.executeWithoutResult(status -> atCommit.commit(List.of(message)));
-        assertThat(this.server.count("only idempotency_processed")).isZero();
-        assertThat(this.store.find(List.of(message.id()))).hasSize(1);
-        assertThatException()
-                .isThrownBy(
-                        () -> this.server.transaction.executeWithoutResult(status -> atCommit.commit(List.of(message))))
-                .withStackTraceContaining("duplicate key");
-        assertThat(atCommit.refusalOf(message, new IllegalStateException()).duplicates())
-                .hasSize(1);
     }
 
     /** Whoever has not seen that the tables are a ring, as it was started before. */

@@ -3,7 +3,7 @@ package dev.idempotency.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.MessageIdHeader;
+import dev.idempotency.key.MessageIdHeader;
 import dev.idempotency.sample.payment.Payment;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;

@@ -64,7 +64,7 @@ public class ConsumerApplication {
         properties.put("idempotency.errors.initial-interval", "50ms");
         properties.put("idempotency.errors.max-interval", "1s");
         properties.put("idempotency.errors.max-attempts", 4);
-        properties.put("idempotency.checks", (sabotage == Sabotage.NONE) ? "fail" : "warn");
+        properties.put("idempotency.checks.mode", (sabotage == Sabotage.NONE) ? "fail" : "warn");
         if (List.of(arguments[4].split(",")).contains("ring")) {
             properties.put("idempotency.retention-mode", "ring");
             properties.put("idempotency.ring.width", "2s");

@@ -1,7 +1,7 @@
 package dev.idempotency.sample.payment;
 
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.MessageIdHeader;
+import dev.idempotency.key.MessageIdHeader;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
