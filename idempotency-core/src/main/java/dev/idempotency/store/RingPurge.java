@@ -192,12 +192,12 @@ public final class RingPurge {
      * @return whether it did; if not, it may be tried again at any time
      */
     public boolean empty(int slot, Map<String, Instant> cutoffs) {
-        if (cutoffs.isEmpty() || this.transaction.execute(status -> look(slot, cutoffs)) == null) {
-            return false;
-        }
         String table = this.database.slotTable(slot);
         long start = System.nanoTime();
         try {
+            if (cutoffs.isEmpty() || this.transaction.execute(status -> look(slot, cutoffs)) == null) {
+                return false;
+            }
             List<String> kept = this.transaction.execute(status -> {
                 this.jdbc.execute("set local lock_timeout = '300ms'");
                 this.jdbc.execute("lock table only %s in access exclusive mode".formatted(table));
@@ -229,8 +229,7 @@ public final class RingPurge {
     /** Returns the rows to be put back, by consumer, or {@code null} if the slot may not be emptied now. */
     private @Nullable List<String> look(int slot, Map<String, Instant> cutoffs) {
         String table = this.database.slotTable(slot);
-        // Slots have an index on the time that tells at once if all of a slot is older; a plan by statistics may not
-        // use it.
+        // By the index on the time, which tells at once if all of a slot is older, whatever the statistics say.
         this.jdbc.execute("set local enable_seqscan = off");
         List<String> young = new ArrayList<>();
         int[] count = new int[1];
