@@ -41,25 +41,25 @@ class ArchitectureTests {
     private static final Map<String, Room> ROOMS = Stream.of("""
             .                1200
             database         3000
-            job               250
             observe           500
             operation         750 database observe result store
             result            350 database store
-            retention         550 database job observe store
-            store            2050 database
-            check            1700 database definition failure kafka key observe result store
+            retention         600 database observe store
+            store            2000 database
+            check            1750 database definition failure kafka key observe result store
             dedup             950 database kafka observe store
             definition       2250 database dedup failure kafka key observe result store
-            failure          2050 database kafka observe
-            kafka            2000
+            failure          2100 database kafka observe
+            kafka            1700
             key              1000 database kafka store
             listener         2250 database dedup definition failure kafka key observe store
             producer          250 kafka key
-            inbox            1500 database definition kafka observe retention store
+            inbox            1500 database definition job kafka observe retention store
+            job               500 kafka
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
             actuate          1350 database inbox metrics observe reconciliation redrive retention store
-            autoconfigure    1600 actuate check database dedup definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention store
+            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
             metrics           750 inbox observe reconciliation retention store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

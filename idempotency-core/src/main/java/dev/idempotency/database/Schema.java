@@ -156,8 +156,16 @@ public final class Schema implements InitializingBean {
                                     inSchema(),
                                     String.join(", ", missing),
                                     this.mode.name().toLowerCase(Locale.ROOT)),
+<<<<<<< HEAD
                     "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
                             .formatted(inSchema(), scripts()),
+=======
+                    "Run this script%s%s:%n%n%s"
+                            .formatted(
+                                    inSchema(),
+                                    (this.mode == SchemaMode.VALIDATE) ? ", or set the mode to 'migrate'" : "",
+                                    script(this.database.dialect())),
+>>>>>>> main
                     null);
         }
         refuseWhatIsDenied();
@@ -206,16 +214,19 @@ public final class Schema implements InitializingBean {
         };
     }
 
-    /** The tables as the application's Flyway reaches them, in the schema where the application looks for them. */
+    /** As the application's Flyway reaches it, unless that is for another database, in the schema that the application uses. */
     private IdempotencyDatabase databaseOfFlyway() {
         DataSource flyways = this.flywayDataSource.get();
         if (flyways == null || DataSourceTransactions.unwrap(flyways) == this.database.dataSource()) {
             return this.database;
         }
+        JdbcTemplate own = new JdbcTemplate(this.database.dataSource());
+        ConnectionCallback<@Nullable String> place = Connection::getCatalog;
         ConnectionCallback<@Nullable String> current = Connection::getSchema;
-        String schema = (this.database.schema() != null)
-                ? this.database.schema()
-                : new JdbcTemplate(this.database.dataSource()).execute(current);
+        if (!Objects.equals(new JdbcTemplate(flyways).execute(place), own.execute(place))) {
+            return this.database;
+        }
+        String schema = (this.database.schema() != null) ? this.database.schema() : own.execute(current);
         return new IdempotencyDatabase(flyways, this.database.dialect(), schema);
     }
 
@@ -287,8 +298,20 @@ public final class Schema implements InitializingBean {
     }
 
     private String grants(String user) {
+<<<<<<< HEAD
         return this.tables.keySet().stream()
                 .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), user))
+=======
+        String quote = this.database.dialect().identifierQuote();
+        String role =
+                user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
+        return TABLES.keySet().stream()
+                .map(table -> "grant %s on %s to %s;"
+                        .formatted(
+                                isView(table) ? "select" : "select, insert, update, delete",
+                                this.database.table(table),
+                                role))
+>>>>>>> main
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 

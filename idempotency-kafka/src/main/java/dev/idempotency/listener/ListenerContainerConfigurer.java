@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.UnusableKeyException;
+import dev.idempotency.NonRetryableMessageException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedMethods;
@@ -83,7 +83,7 @@ public final class ListenerContainerConfigurer {
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
-            classifier.addNotRetryableExceptions(UnusableKeyException.class);
+            classifier.addNotRetryableExceptions(NonRetryableMessageException.class);
         }
     }
 

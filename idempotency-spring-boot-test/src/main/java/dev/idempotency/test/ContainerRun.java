@@ -34,7 +34,7 @@ final class ContainerRun implements AutoCloseable {
     private final Set<MessageId> rolledBack = ConcurrentHashMap.newKeySet();
     private final CountDownLatch together;
 
-    /** What goes wrong on purpose. */
+    /** Faults that are injected. */
     enum Fault {
         NONE,
 
@@ -129,7 +129,7 @@ final class ContainerRun implements AutoCloseable {
     void awaitOthers() {
         this.together.countDown();
         try {
-            // Whoever is missing after that has not come at all, which its own run tells.
+            // A container that is missing after that fails in its own run.
             this.together.await(10, TimeUnit.SECONDS);
         } catch (InterruptedException ex) {
             throw new InterruptException(ex);
