@@ -156,16 +156,11 @@ public final class Schema implements InitializingBean {
                                     inSchema(),
                                     String.join(", ", missing),
                                     this.mode.name().toLowerCase(Locale.ROOT)),
-<<<<<<< HEAD
-                    "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
-                            .formatted(inSchema(), scripts()),
-=======
                     "Run this script%s%s:%n%n%s"
                             .formatted(
                                     inSchema(),
                                     (this.mode == SchemaMode.VALIDATE) ? ", or set the mode to 'migrate'" : "",
-                                    script(this.database.dialect())),
->>>>>>> main
+                                    scripts()),
                     null);
         }
         refuseWhatIsDenied();
@@ -298,20 +293,11 @@ public final class Schema implements InitializingBean {
     }
 
     private String grants(String user) {
-<<<<<<< HEAD
-        return this.tables.keySet().stream()
-                .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), user))
-=======
         String quote = this.database.dialect().identifierQuote();
         String role =
                 user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
-        return TABLES.keySet().stream()
-                .map(table -> "grant %s on %s to %s;"
-                        .formatted(
-                                isView(table) ? "select" : "select, insert, update, delete",
-                                this.database.table(table),
-                                role))
->>>>>>> main
+        return this.tables.keySet().stream()
+                .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), role))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 
