@@ -132,7 +132,11 @@ public final class Ring {
 
     /** The table to look for an id in: during a switch, all of them. */
     public String tableOf(MessageId id) {
-        return isComplete() ? claimTableOf(id) : this.database.processedTable();
+        if (!isComplete()) {
+            return this.database.processedTable();
+        }
+        int slot = layout().slotOf(id);
+        return (slot == NO_SLOT) ? this.database.processedTableAlone() : this.database.slotTable(slot);
     }
 
     /** Ids by the table to look for them in. */
