@@ -1,7 +1,7 @@
 package dev.idempotency;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.Arrays;
 import java.util.List;
@@ -41,35 +41,36 @@ class IdempotencyContextTests {
 
     @Test
     void aMessageOfABatchIsNamedByItsIndex() {
-        try (var scope = IdempotencyContext.open(List.of(FIRST, SECOND))) {
+        try (var scope = IdempotencyContextHolder.open(List.of(FIRST, SECOND))) {
             assertThat(scope).isNotNull();
             IdempotencyContext context = IdempotencyContext.current();
             assertThat(context.size()).isEqualTo(2);
             assertThat(context.messageId(1)).isEqualTo(SECOND);
             assertThat(context.deriveKey(0, "email")).isEqualTo(derive(FIRST, "email"));
-            assertThatIllegalStateException().isThrownBy(context::messageId).withMessageContaining("2 messages");
+            assertThrown(IllegalStateException.class, context::messageId, "2 messages");
         }
     }
 
     @Test
     void aMessageThatIsProcessedWithoutAnIdHasNoKey() {
-        try (var scope = IdempotencyContext.open(Arrays.asList((MessageId) null))) {
+        try (var scope = IdempotencyContextHolder.open(Arrays.asList((MessageId) null))) {
             assertThat(scope).isNotNull();
-            assertThatIllegalStateException()
-                    .isThrownBy(() -> IdempotencyContext.current().deriveKey("email"))
-                    .withMessageContaining("on-missing");
+            assertThrown(
+                    IllegalStateException.class,
+                    () -> IdempotencyContext.current().deriveKey("email"),
+                    "on-missing");
         }
     }
 
     @Test
     void outsideAListenerThereIsNoContext() {
-        assertThatIllegalStateException().isThrownBy(IdempotencyContext::current);
+        assertThrown(IllegalStateException.class, IdempotencyContext::current);
         derive(FIRST, "email");
-        assertThatIllegalStateException().isThrownBy(IdempotencyContext::current);
+        assertThrown(IllegalStateException.class, IdempotencyContext::current);
     }
 
     private static String derive(MessageId id, String purpose) {
-        try (var scope = IdempotencyContext.open(List.of(id))) {
+        try (var scope = IdempotencyContextHolder.open(List.of(id))) {
             assertThat(scope).isNotNull();
             return IdempotencyContext.current().deriveKey(purpose);
         }

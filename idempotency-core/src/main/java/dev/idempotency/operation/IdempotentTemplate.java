@@ -3,7 +3,7 @@ package dev.idempotency.operation;
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
@@ -11,8 +11,8 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
@@ -151,7 +151,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     }
 
     private static <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work) {
-        IdempotencyContext.Scope context = IdempotencyContext.open(List.of(id));
+        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(List.of(id));
         try {
             return work.get();
         } finally {
@@ -301,13 +301,13 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     /** Reports claims to the consumer's observer when their transaction has ended. */
     private static final class Outcome implements TransactionSynchronization {
 
-        private final ConsumerObserver observer;
+        private final IdempotencyEventListener observer;
         private final @Nullable Long digest;
         private final long start = System.nanoTime();
         private List<MessageId> claimed = List.of();
         private List<Duplicate> duplicates = List.of();
 
-        Outcome(ConsumerObserver observer, @Nullable Long digest) {
+        Outcome(IdempotencyEventListener observer, @Nullable Long digest) {
             this.observer = observer;
             this.digest = digest;
         }

@@ -8,7 +8,7 @@ import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -37,12 +37,13 @@ public final class ConflictHandling {
 
     private final OnConflict mode;
     private final PayloadDigester digester;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
     private final LongSupplier nanoTime;
     private final AtomicLong withoutWarning = new AtomicLong();
     private final AtomicLong nextWarning;
 
-    ConflictHandling(OnConflict mode, PayloadDigester digester, ConsumerObserver observer, LongSupplier nanoTime) {
+    ConflictHandling(
+            OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, LongSupplier nanoTime) {
         this.mode = mode;
         this.digester = digester;
         this.observer = observer;
@@ -56,7 +57,7 @@ public final class ConflictHandling {
             ListenerCandidate candidate,
             DeserializerInstrumentation receivedBytes,
             String consumer,
-            ConsumerObserver observer) {
+            IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
         PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
@@ -90,7 +91,6 @@ public final class ConflictHandling {
         return this.mode == OnConflict.FAIL;
     }
 
-    /** Reports that a message was dropped. */
     public void dropped(Conflict conflict) {
         this.observer.conflict(conflict);
         long now = this.nanoTime.getAsLong();
@@ -118,7 +118,6 @@ public final class ConflictHandling {
         return failure(conflict);
     }
 
-    /** The exception that a message fails with. */
     public static MessageConflictException failure(Conflict conflict) {
         return new MessageConflictException(
                 ("The message %s of consumer '%s' has the id '%s' of %s, but another payload: it may be another message, and"

@@ -6,7 +6,7 @@ import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -14,14 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes or results.
- *
- * @param keyResolver who finds the key where there is no expression
- * @param outages receives commits, as an outage ends with one
- * @param inboxes {@code null} also if the operators' module is not on the class path
- * @param inboxByDefault whether listeners have an inbox unless they say otherwise
- * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
- * @param claimAtCommit whether record listeners that gain by it claim with the commit
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes or results; without the
+ * operators' module there are no inboxes.
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
@@ -31,7 +25,7 @@ public record ListenerDefaults(
         Duration retention,
         OnConflict onConflict,
         DeserializerInstrumentation receivedBytes,
-        List<IdempotencyObserver> observers,
+        List<IdempotencyEventListener> observers,
         OutageRegistry outages,
         InboxRecorder.@Nullable Factory inboxes,
         boolean inboxByDefault,

@@ -1,17 +1,12 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.dedup.ClaimStrategy;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All that is known of a listener from start-up on.
- *
- * @param transactions makes the transactions that it shares with its claims, with its own attributes
- * @param inbox keeps its messages; {@code null} if they are not kept
- */
+/** All that is known of a listener from start-up on; the inbox is {@code null} if its messages are not kept. */
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,
@@ -21,4 +16,4 @@ public record ListenerDefinition(
         ClaimStrategy strategy,
         ConflictHandling conflicts,
         @Nullable InboxRecorder inbox,
-        ConsumerObserver observer) {}
+        IdempotencyEventListener observer) {}

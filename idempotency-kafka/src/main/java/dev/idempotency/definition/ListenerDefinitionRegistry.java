@@ -1,13 +1,14 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.StartupCheck;
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
-import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
@@ -24,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -35,7 +35,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  * The protected listeners of an application, defined once per container. Before any container starts, the log says in
  * one block which they are.
  */
-public final class ListenerDefinitionRegistry implements ConsumerRegistry, SmartLifecycle {
+public final class ListenerDefinitionRegistry extends EarlyLifecycle implements ConsumerRegistry {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
@@ -43,13 +43,12 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final ListenerResolver resolver;
     private final ListenerDefaults defaults;
     private final TopicLookup topics;
-    private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
+    private final Map<String, IdempotencyEventListener> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
     private final PollSharingResolver polls;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
     private volatile Consumer<List<ProtectedListener>> inspection = found -> {};
-    private volatile boolean running;
 
     public ListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults, TopicLookup topics) {
@@ -71,11 +70,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /**
-     * Defines the listeners behind a container, as far as their faults allow; {@link #listeners()} has the faults.
+     * Defines the listeners behind a container, as far as their faults allow; {@code null} if none is protected.
      *
      * @param element what has the {@code @KafkaListener}: a method, or the class of several
      * @param installation watches calls of a bean's method behind all aspects, and returns whether it can
-     * @return its protected methods, or {@code null} if there are none
      */
     @Nullable
     public ProtectedMethods define(
@@ -139,10 +137,11 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */
-    private ConsumerObserver observerOf(ConsumerDescription consumer) {
-        ConsumerObserver observer = this.observers.computeIfAbsent(
-                consumer.name(), name -> CompositeConsumerObserver.of(this.defaults.observers(), consumer));
-        if (this.running) {
+    private IdempotencyEventListener observerOf(ConsumerDescription consumer) {
+        IdempotencyEventListener observer = this.observers.computeIfAbsent(
+                consumer.name(),
+                name -> IdempotencyEventNotifier.of(this.defaults.observers()).forConsumer(consumer));
+        if (isRunning()) {
             log(List.of(consumer));
         }
         return observer;
@@ -168,25 +167,9 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                 : "recognised by " + consumer.keySource();
     }
 
-    /** Before any container, so that nothing of Kafka's stands between the consumers. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
-    }
-
     @Override
     public void start() {
-        this.running = true;
+        super.start();
         log(consumers());
-    }
-
-    @Override
-    public void stop() {
-        this.running = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return this.running;
     }
 }

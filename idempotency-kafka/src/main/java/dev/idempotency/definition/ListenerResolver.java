@@ -14,7 +14,7 @@ import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +30,6 @@ import org.springframework.util.StringUtils;
 /** Resolves everything about one listener, and collects all faults. */
 final class ListenerResolver {
 
-    /** Collects the faults of what cannot be resolved. */
     private record Faults(List<ListenerFault> found) {
 
         /** Resolves something, or returns the substitute and keeps the fault. */
@@ -60,17 +59,12 @@ final class ListenerResolver {
         this.strategies = new StrategyResolver(defaults, this.texts);
     }
 
-    /**
-     * Resolves a listener.
-     *
-     * @param targetSeen whether its calls are seen behind all aspects
-     * @param observers finds the observer of a consumer
-     */
+    /** Resolves a listener; {@code targetSeen} says whether its calls are seen behind all aspects. */
     ProtectedListener resolve(
             ListenerCandidate candidate,
             TopicIdTracker topics,
             boolean targetSeen,
-            Function<ConsumerDescription, ConsumerObserver> observers) {
+            Function<ConsumerDescription, IdempotencyEventListener> observers) {
         IdempotentListener annotation = candidate.annotation();
         Faults faults = new Faults(new ArrayList<>());
         String consumer = faults.collect(candidate.name(), () -> this.identities.consumerOf(candidate));
@@ -126,7 +120,7 @@ final class ListenerResolver {
                 strategy);
         ListenerDefinition definition = null;
         if (manager != null && faults.found().isEmpty()) {
-            ConsumerObserver observer = observers.apply(description);
+            IdempotencyEventListener observer = observers.apply(description);
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
             ConflictHandling conflicts =
                     ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);

@@ -10,7 +10,7 @@ import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -45,7 +45,6 @@ final class StrategyResolver {
         this.store = defaults.store();
     }
 
-    /** Returns the strategy of a consumer, if it can be used. */
     DeduplicationStrategy require(DeduplicationStrategy strategy, String consumer) {
         DeduplicationStrategy others = this.strategies.putIfAbsent(consumer, strategy);
         if (others != null && others != strategy) {
@@ -259,7 +258,7 @@ final class StrategyResolver {
             DeduplicationStrategy strategy,
             String consumer,
             TopicIdTracker topics,
-            ConsumerObserver observer,
+            IdempotencyEventListener observer,
             @Nullable UniqueConstraint constraint,
             boolean atCommit) {
         return switch (strategy) {
@@ -273,7 +272,6 @@ final class StrategyResolver {
         };
     }
 
-    /** Asks the database whether a consumer has processed any message. */
     BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {
         return () -> StoreExceptionTranslator.attempt(
                 () -> "ask whether consumer '" + consumer + "' has processed any message",

@@ -4,8 +4,8 @@ import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Causes;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerOutage;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,11 +25,9 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * One consumer's waiting: which of its threads wait for the database, since when, and how long until they try again; and which
- * of its partitions wait for a dead letter to be published.
- *
- * <p>Its beginning and its end are logged and observed once each, however many threads and attempts there are. Contention
- * is an outage only if it lasts.
+ * One consumer's waiting: which of its threads wait for the database, since when, and how long until they try again;
+ * and which of its partitions wait for their dead letter. Its beginning and its end are reported once each, however
+ * many threads there are. Contention is an outage only if it lasts.
  */
 final class Outage {
 
@@ -44,7 +42,7 @@ final class Outage {
     private final PoisonRecordDetector poisonRecords;
     private final Map<Thread, Waiting> waiting = new ConcurrentHashMap<>();
     private final Map<TopicPartition, RefusedDeadLetter> refused = new ConcurrentHashMap<>();
-    private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
+    private volatile IdempotencyEventListener observer = IdempotencyEventListener.NO_OP;
     private @Nullable ConsumerOutage declared;
 
     private record Waiting(int attempts, RecordCoordinates where) {}
@@ -58,7 +56,7 @@ final class Outage {
         this.pauses = pauses;
     }
 
-    void setObserver(ConsumerObserver observer) {
+    void setObserver(IdempotencyEventListener observer) {
         this.observer = observer;
     }
 

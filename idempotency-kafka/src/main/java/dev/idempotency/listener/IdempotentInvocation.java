@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
@@ -13,7 +13,7 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.io.Serial;
@@ -26,11 +26,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that are
- * new, stores them in the inbox, commits, and reports what became of them.
- *
- * <p>If several fail together, nothing is known of each. The error handler has them redelivered and processed one by one;
- * only what fails by itself is reported as failed.
+ * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that
+ * are new, stores them in the inbox, commits, and reports. If several fail together, the error handler has them
+ * redelivered one by one; only what fails by itself is reported as failed.
  */
 abstract class IdempotentInvocation implements TransactionSynchronization {
 
@@ -41,7 +39,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private List<InboundMessage> messages = List.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable ClaimResult result;
-    private IdempotencyContext.@Nullable Scope context;
+    private IdempotencyContextHolder.@Nullable Scope context;
     private boolean returned;
     private boolean mayBeRefused = true;
 
@@ -171,7 +169,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
-        this.context = IdempotencyContext.open(answer.ids());
+        this.context = IdempotencyContextHolder.open(answer.ids());
         return callAndStore(answer.accepted());
     }
 
@@ -202,7 +200,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (!this.strategy.isClaim()) {
             return this.strategy.claim(this.messages);
         }
-        ConsumerObserver observer = this.definition.observer();
+        IdempotencyEventListener observer = this.definition.observer();
         long start = System.nanoTime();
         try {
             ClaimResult answer = this.strategy.claim(this.messages);

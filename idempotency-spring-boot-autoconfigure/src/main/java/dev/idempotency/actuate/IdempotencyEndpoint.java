@@ -21,31 +21,17 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be forgotten
- * once {@code management.endpoint.idempotency.access} is {@code unrestricted}.
- *
- * <p>Names and ids are parameters: they may contain characters that web servers refuse or change in paths.
+ * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be
+ * forgotten once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
+ * web servers refuse or change some characters in paths.
  */
 @RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyEndpoint {
-
-    private final ConsumerReports reports;
-    private final ProcessedMessageStore store;
-    private final @Nullable JdbcPositionStore positions;
-    private final @Nullable JdbcVersionStore versions;
-
-    /** {@code positions} and {@code versions} are {@code null} if the store is the application's. */
-    public IdempotencyEndpoint(
-            ConsumerReports reports,
-            ProcessedMessageStore store,
-            @Nullable JdbcPositionStore positions,
-            @Nullable JdbcVersionStore versions) {
-        this.reports = reports;
-        this.store = store;
-        this.positions = positions;
-        this.versions = versions;
-    }
+public record IdempotencyEndpoint(
+        ConsumerReports reports,
+        ProcessedMessageStore store,
+        @Nullable JdbcPositionStore positions,
+        @Nullable JdbcVersionStore versions) {
 
     /** All consumers, one consumer, or one message. */
     @ReadOperation

@@ -5,7 +5,7 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.operation.DeclaredConsumers;
 import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
@@ -29,10 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Auto-configuration for claims from code and, with the JDBC store, results and cleanup. It needs neither Kafka nor the
- * operators' module.
- */
+/** Auto-configuration for claims from code and, with the JDBC store, results and cleanup, without Kafka. */
 @AutoConfiguration(after = IdempotencyStoreAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @ConditionalOnBean(ProcessedMessageStore.class)
@@ -65,7 +62,7 @@ public final class IdempotencyAutoConfiguration {
     DeclaredConsumers idempotencyDeclaredConsumers(
             ObjectProvider<IdempotentConsumer> consumers,
             IdempotencyProperties properties,
-            ObjectProvider<IdempotencyObserver> observers) {
+            ObjectProvider<IdempotencyEventListener> observers) {
         return new DeclaredConsumers(
                 consumers.orderedStream().toList(),
                 properties.retention(),

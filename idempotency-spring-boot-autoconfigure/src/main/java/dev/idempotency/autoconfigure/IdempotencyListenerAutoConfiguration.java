@@ -16,7 +16,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
@@ -45,10 +45,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/**
- * Auto-configuration for {@code @IdempotentListener}: the interceptor, what it wraps around containers, and the handling of
- * messages that fail.
- */
+/** Auto-configuration for {@code @IdempotentListener}: interceptor, containers, and failures. */
 @AutoConfiguration(
         after = IdempotencyAutoConfiguration.class,
         afterName = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration")
@@ -92,7 +89,7 @@ public final class IdempotencyListenerAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<JdbcStrategyFactory> strategies,
             MessageKeyResolver keyResolver,
-            ObjectProvider<IdempotencyObserver> observers,
+            ObjectProvider<IdempotencyEventListener> observers,
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,

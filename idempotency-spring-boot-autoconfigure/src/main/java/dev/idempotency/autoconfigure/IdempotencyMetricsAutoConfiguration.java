@@ -2,11 +2,11 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.RetentionMode;
 import dev.idempotency.database.Ring;
-import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.MeterEventListener;
 import dev.idempotency.metrics.MicrometerObservationListener;
-import dev.idempotency.metrics.OperatorMeterObserver;
+import dev.idempotency.metrics.OperatorMeterEventListener;
 import dev.idempotency.metrics.StoreWatch;
-import dev.idempotency.reconciliation.ReconciliationObserver;
+import dev.idempotency.reconciliation.Reconciliation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -34,22 +34,22 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        MeterObserver idempotencyMeterObserver(
+        MeterEventListener idempotencyMeterEventListener(
                 MeterRegistry registry, StoreWatch store, IdempotencyProperties properties) {
-            MeterObserver observer = new MeterObserver(registry, store);
-            return (properties.retentionMode() == RetentionMode.RING) ? observer.withSlots(Ring.SLOTS) : observer;
+            MeterEventListener listener = new MeterEventListener(registry, store);
+            return (properties.retentionMode() == RetentionMode.RING) ? listener.withSlots(Ring.SLOTS) : listener;
         }
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({MeterRegistry.class, ReconciliationObserver.class})
+    @ConditionalOnClass({MeterRegistry.class, Reconciliation.class})
     @ConditionalOnSingleCandidate(MeterRegistry.class)
     static final class OperatorMeterConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        OperatorMeterObserver idempotencyOperatorMeterObserver(MeterRegistry registry) {
-            return new OperatorMeterObserver(registry);
+        OperatorMeterEventListener idempotencyOperatorMeterEventListener(MeterRegistry registry) {
+            return new OperatorMeterEventListener(registry);
         }
     }
 
@@ -60,7 +60,7 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        MicrometerObservationListener idempotencyObservationObserver(ObservationRegistry registry) {
+        MicrometerObservationListener idempotencyObservationListener(ObservationRegistry registry) {
             return new MicrometerObservationListener(registry);
         }
     }

@@ -1,10 +1,8 @@
 package dev.idempotency.metrics;
 
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.retention.CleanupObserver;
-import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -19,7 +17,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Registers and updates the Micrometer meters that are listed in {@link IdempotencyMeters}. */
-public final class MeterObserver implements IdempotencyObserver, CleanupObserver, ConsumerCounts {
+public final class MeterEventListener implements IdempotencyEventListener, ConsumerCounts {
 
     private final MeterRegistry registry;
     private final StoreWatch store;
@@ -28,10 +26,10 @@ public final class MeterObserver implements IdempotencyObserver, CleanupObserver
     private final Counter deleted;
     private final Counter failedCleanups;
 
-    public MeterObserver(MeterRegistry registry, StoreWatch store) {
+    public MeterEventListener(MeterRegistry registry, StoreWatch store) {
         this.registry = registry;
         this.store = store;
-        Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterObserver::rows)
+        Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterEventListener::rows)
                 .description("Messages in the store, estimated")
                 .register(registry);
         this.completeCleanups = cleanups("complete");
@@ -41,7 +39,7 @@ public final class MeterObserver implements IdempotencyObserver, CleanupObserver
     }
 
     /** With the slots of a ring. */
-    public MeterObserver withSlots(int slots) {
+    public MeterEventListener withSlots(int slots) {
         for (int slot = 0; slot < slots; slot++) {
             int number = slot;
             TimeGauge.builder(IdempotencyMeters.SLOT_AGE, this.store, TimeUnit.SECONDS, watch -> ageOf(number, watch))
@@ -58,7 +56,7 @@ public final class MeterObserver implements IdempotencyObserver, CleanupObserver
     }
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         String name = consumer.name();
         if (consumer.strategy().isForgetful()) {
             double retention = seconds(consumer.retention());
@@ -98,15 +96,14 @@ public final class MeterObserver implements IdempotencyObserver, CleanupObserver
     }
 
     private Timer cleanups(String result) {
-        return timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, result);
+        return Timer.builder(IdempotencyMeters.CLEANUP)
+                .description("Runs of the cleanup")
+                .tag(IdempotencyMeters.RESULT, result)
+                .register(this.registry);
     }
 
-    private Counter counter(String name, String description, String... tags) {
-        return Counter.builder(name).description(description).tags(tags).register(this.registry);
-    }
-
-    private Timer timer(String name, String description, String... tags) {
-        return Timer.builder(name).description(description).tags(tags).register(this.registry);
+    private Counter counter(String name, String description) {
+        return Counter.builder(name).description(description).register(this.registry);
     }
 
     private static double rows(StoreWatch watch) {
