@@ -84,11 +84,20 @@ class MeterEventListenerTests {
         StoreWatch watch = new StoreWatch(() -> statistics, Duration.ofMinutes(1));
         watch.current();
         new MeterEventListener(meters, watch).withSlots(3);
-        assertThat(meters.get("idempotency.ring.slot.age").tag("slot", "0").timeGauge().value(TimeUnit.SECONDS))
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "0")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
                 .isEqualTo(86_400);
-        assertThat(meters.get("idempotency.ring.slot.age").tag("slot", "1").timeGauge().value(TimeUnit.SECONDS))
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "1")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
                 .isNaN();
-        assertThat(meters.get("idempotency.ring.slot.age").tag("slot", "2").timeGauge().value(TimeUnit.SECONDS))
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "2")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
                 .isNaN();
     }
 
