@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.RetentionMode;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
@@ -13,8 +14,10 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.retention.RingCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.RingPurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +48,9 @@ final class JdbcStoreConfiguration {
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
+        if (database.retentionMode() == RetentionMode.RING) {
+            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        }
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
