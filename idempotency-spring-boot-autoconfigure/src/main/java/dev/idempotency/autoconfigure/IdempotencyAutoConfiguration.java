@@ -23,6 +23,7 @@ import dev.idempotency.operation.TransactionalOperations;
 import dev.idempotency.result.JacksonResultConverter;
 import dev.idempotency.result.KeptResults;
 import dev.idempotency.result.ResultConverter;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -104,6 +105,7 @@ public final class IdempotencyAutoConfiguration {
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorderFactory> inboxes,
             ObjectProvider<KeptResults> results,
+            ObjectProvider<Steps> steps,
             TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
@@ -118,6 +120,7 @@ public final class IdempotencyAutoConfiguration {
                 outages,
                 inboxes.getIfAvailable(),
                 results.getIfAvailable(),
+                steps.getIfAvailable(),
                 properties.transactionPerPoll(),
                 properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
@@ -170,8 +173,10 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             ObjectProvider<KeptResults> results,
+            ObjectProvider<Steps> steps,
             ListableBeanFactory beanFactory) {
-        return new TransactionalOperations(store, consumers, results.getIfAvailable(), beanFactory);
+        return new TransactionalOperations(
+                store, consumers, results.getIfAvailable(), steps.getIfAvailable(), beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

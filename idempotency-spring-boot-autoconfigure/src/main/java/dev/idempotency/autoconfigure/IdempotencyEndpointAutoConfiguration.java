@@ -14,6 +14,7 @@ import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -57,8 +58,11 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
     IdempotencyEndpoint idempotencyEndpoint(
-            ConsumerReports reports, ProcessedMessageStore store, ObjectProvider<JdbcStrategyFactory> strategies) {
-        return new IdempotencyEndpoint(reports, store, strategies.getIfAvailable());
+            ConsumerReports reports,
+            ProcessedMessageStore store,
+            ObjectProvider<JdbcStrategyFactory> strategies,
+            ObjectProvider<StepTable> steps) {
+        return new IdempotencyEndpoint(reports, store, strategies.getIfAvailable(), steps.getIfAvailable());
     }
 
     @Bean

@@ -3,6 +3,8 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
@@ -21,17 +23,25 @@ import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.step.SecondConnection;
+import dev.idempotency.step.StepTable;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
@@ -40,6 +50,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /** Beans that need the JDBC store: the inbox, results, and the cleanup. */
 @Configuration(proxyBeanMethods = false)
@@ -75,6 +86,8 @@ final class JdbcStoreConfiguration {
                         .resultRetentions(
                                 consumers.retentions(), properties.results().longestRetention()),
                 orphansAfter));
+        all.add(new ProcessedMessageCleanup(
+                "steps", ProcessedMessagePurge.ofSteps(database), consumers::retentions, orphansAfter));
         tasks.orderedStream().forEach(all::add);
         return new Cleanup(all, observers.orderedStream().toList());
     }
@@ -134,6 +147,42 @@ final class JdbcStoreConfiguration {
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
+    }
+
+    @Bean
+    StepTable idempotencyStepTable(JdbcProcessedMessageStore store) {
+        return new StepTable(store.database());
+    }
+
+    @Bean
+    Steps idempotencySteps(
+            StepTable table,
+            ObjectProvider<ResultConverter> converter,
+            JdbcProcessedMessageStore store,
+            ObjectProvider<DataSourcePoolMetadataProvider> pools,
+            ObjectProvider<ListenerDefinitionRegistry> listeners) {
+        return new Steps(
+                table,
+                converter::getIfAvailable,
+                new SecondConnection(() -> maxSize(pools, store.dataSource()), () -> listeners.stream()
+                        .mapToInt(JdbcStoreConfiguration::consumerThreads)
+                        .sum()));
+    }
+
+    private static @Nullable Integer maxSize(ObjectProvider<DataSourcePoolMetadataProvider> pools, DataSource source) {
+        DataSourcePoolMetadata pool =
+                new CompositeDataSourcePoolMetadataProvider(pools.stream().toList()).getDataSourcePoolMetadata(source);
+        return (pool != null) ? pool.getMax() : null;
+    }
+
+    private static int consumerThreads(ListenerDefinitionRegistry listeners) {
+        return listeners.listeners().stream()
+                .map(ProtectedListener::container)
+                .distinct()
+                .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
+                        ? concurrent.getConcurrency()
+                        : 1)
+                .sum();
     }
 
     /** Unless the interval is {@code -}. */

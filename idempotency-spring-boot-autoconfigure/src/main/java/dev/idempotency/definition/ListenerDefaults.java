@@ -8,6 +8,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -15,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes or results.
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or steps.
  *
  * @param keyResolver who finds the key where there is no expression
  * @param outages receives commits, as an outage ends with one
@@ -34,6 +35,7 @@ public record ListenerDefaults(
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
         @Nullable KeptResults results,
+        @Nullable Steps steps,
         boolean transactionPerPoll,
         boolean claimAtCommit) {
 

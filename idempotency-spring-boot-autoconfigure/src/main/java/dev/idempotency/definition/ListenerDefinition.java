@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * All that is known of a listener from start-up on.
  *
  * @param transactions makes the transactions that it shares with its claims, with its own attributes
+ * @param steps runs steps of its messages, or refuses them
  * @param inbox keeps its messages; {@code null} if they are not kept
  */
 public record ListenerDefinition(
@@ -21,5 +23,6 @@ public record ListenerDefinition(
         Supplier<ClaimedTransaction> transactions,
         AdmissionStrategy strategy,
         ConflictHandling conflicts,
+        StepRunner steps,
         @Nullable InboxRecorder inbox,
         ConsumerObserver observer) {}

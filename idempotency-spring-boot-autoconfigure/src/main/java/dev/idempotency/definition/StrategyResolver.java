@@ -1,6 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.Check;
+import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
@@ -9,6 +10,7 @@ import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcStrategyFactory;
@@ -257,6 +259,20 @@ final class StrategyResolver {
             case OFFSET -> tables().byOffset(consumer, topics, observer);
             case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
         };
+    }
+
+    /** Runs the steps of a listener, or refuses them: a step belongs to an id that nobody else can claim meanwhile. */
+    StepRunner steps(Strategy strategy, boolean atCommit, ConsumerObserver observer) {
+        if (strategy != Strategy.MESSAGE_ID) {
+            return Steps.refused("strategy = Strategy.%s keeps no ids of messages, and a step belongs to one. Use the default, Strategy.MESSAGE_ID."
+                    .formatted(strategy));
+        }
+        if (atCommit) {
+            return Steps.refused("its messages are claimed with the commit, so that two attempts could take the step at the same"
+                    + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
+        }
+        Steps steps = this.defaults.steps();
+        return (steps != null) ? steps.of(observer) : Steps.OF_OTHER_STORE;
     }
 
     /** Asks the database whether a consumer has processed any message. */

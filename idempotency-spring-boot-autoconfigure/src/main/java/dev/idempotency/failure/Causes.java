@@ -91,7 +91,7 @@ public final class Causes implements Iterable<Throwable> {
         return NO_ANSWER.stream().anyMatch(this::contains);
     }
 
-    boolean contains(Class<? extends Throwable> type) {
+    public boolean contains(Class<? extends Throwable> type) {
         return find(type) != null;
     }
 

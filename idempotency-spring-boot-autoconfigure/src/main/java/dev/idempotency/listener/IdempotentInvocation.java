@@ -170,7 +170,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
-        this.context = IdempotencyContext.open(answer.ids());
+        this.context = IdempotencyContext.open(answer.ids(), this.definition.steps());
         return callAndStore(answer.admitted());
     }
 

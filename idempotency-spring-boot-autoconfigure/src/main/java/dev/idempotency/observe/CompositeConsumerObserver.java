@@ -79,6 +79,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
+    public void step(MessageId id, String name, StepOutcome outcome) {
+        this.observers.tell(observer -> observer.step(id, name, outcome));
+    }
+
+    @Override
     public void committed(long nanos) {
         this.observers.tell(observer -> observer.committed(nanos));
     }

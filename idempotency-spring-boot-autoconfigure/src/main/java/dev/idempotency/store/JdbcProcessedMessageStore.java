@@ -53,7 +53,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     /** It reads all rows of a consumer. */
     private static final int FIRST_SECONDS = 300;
 
-    private static final String DELETE_RESULT = "delete from %s where consumer_id = ? and message_id = ?";
+    private static final String DELETE_OF_MESSAGE = "delete from %s where consumer_id = ? and message_id = ?";
 
     /** So that it may be replayed, if it is in the inbox: what has merely expired stays marked as processed. */
     private static final String MARK_FORGOTTEN = """
@@ -68,6 +68,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private final ClaimTable<ProcessedMessage> table;
     private final String markForgotten;
     private final String deleteResult;
+    private final String deleteSteps;
     private final WriteProbe probe;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
@@ -84,7 +85,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                 JdbcProcessedMessageStore::read,
                 database.processedEstimate());
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
-        this.deleteResult = DELETE_RESULT.formatted(database.resultTable());
+        this.deleteResult = DELETE_OF_MESSAGE.formatted(database.resultTable());
+        this.deleteSteps = DELETE_OF_MESSAGE.formatted(database.stepTable());
         this.probe = new WriteProbe(database);
     }
 
@@ -181,6 +183,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
             if (known) {
                 template.update(this.markForgotten, id.consumer(), id.value());
                 template.update(this.deleteResult, id.consumer(), id.value());
+                template.update(this.deleteSteps, id.consumer(), id.value());
             }
             return known;
         });

@@ -45,10 +45,12 @@ public final class ProcessedMessagePurge {
             select message_id, %s
             from %s
             where consumer_id = ? and processed_at >= %3$s and processed_at < %3$s
-            order by consumer_id, processed_at
             """;
 
-    private static final String DELETE = "delete from %s where consumer_id = ? and message_id in (%s)";
+    private static final String OLDEST_FIRST = "order by consumer_id, processed_at ";
+
+    private static final String DELETE =
+            "delete from %s where consumer_id = ? and message_id in (%s) and processed_at < %s ";
 
     private final IdempotencyDatabase database;
     private final String table;
@@ -58,29 +60,43 @@ public final class ProcessedMessagePurge {
     private final String lastBefore;
     private final String firstSince;
     private final String lock;
+    private final String time;
+    private final String expired;
 
     public ProcessedMessagePurge(IdempotencyDatabase database) {
-        this(database, database.processedTable(), database.processedTable());
+        this(database, database.processedTable(), database.processedTable(), "");
     }
 
-    /** {@code activity} is the table whose rows tell when a consumer was active. */
-    private ProcessedMessagePurge(IdempotencyDatabase database, String table, String activity) {
+    /**
+     * Purges a table.
+     *
+     * @param activity the table whose rows tell when a consumer was active
+     * @param expired a further condition for rows that expire, beginning with "and"
+     */
+    private ProcessedMessagePurge(IdempotencyDatabase database, String table, String activity, String expired) {
         Dialect dialect = database.dialect();
         String max = dialect.secondsOf("max(processed_at)");
-        String time = dialect.timeOfSeconds();
+        this.time = dialect.timeOfSeconds();
         this.database = database;
         this.table = table;
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
         this.last = LAST.formatted(max, table, dialect.secondsOf(dialect.now()), activity);
-        this.lastBefore = LAST_BEFORE.formatted(max, activity, time);
-        this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), activity, time);
-        this.lock = LOCK.formatted(dialect.secondsOf("processed_at"), table, time);
+        this.lastBefore = LAST_BEFORE.formatted(max, activity, this.time);
+        this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), activity, this.time);
+        this.lock = LOCK.formatted(dialect.secondsOf("processed_at"), table, this.time);
+        this.expired = expired;
     }
 
     /** For the table of results: when their consumer was active is read from the table of processed messages. */
     public static ProcessedMessagePurge ofResults(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.resultTable(), database.processedTable());
+        return new ProcessedMessagePurge(database, database.resultTable(), database.processedTable(), "");
+    }
+
+    /** For the table of steps, likewise. One of unknown outcome is kept until it is settled, as it must not be repeated. */
+    public static ProcessedMessagePurge ofSteps(IdempotencyDatabase database) {
+        return new ProcessedMessagePurge(
+                database, database.stepTable(), database.processedTable(), "and status = 'done' ");
     }
 
     /**
@@ -88,7 +104,7 @@ public final class ProcessedMessagePurge {
      * the table of processed messages it has none, or those of a strategy that it had before.
      */
     public static ProcessedMessagePurge ofVersions(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable());
+        return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable(), "");
     }
 
     /**
@@ -124,7 +140,7 @@ public final class ProcessedMessagePurge {
             Instant cutoff = (activity != null)
                     ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
                     : from;
-            return purgeBefore(cutoff, consumer, from, limit);
+            return purgeBefore(cutoff, this.expired, consumer, from, limit);
         });
     }
 
@@ -134,7 +150,7 @@ public final class ProcessedMessagePurge {
             Activity activity = activityOf(consumer);
             boolean abandoned =
                     activity != null && activity.last().isBefore(activity.now().minus(idle));
-            return purgeBefore(abandoned ? activity.last().plusNanos(1_000) : from, consumer, from, limit);
+            return purgeBefore(abandoned ? activity.last().plusNanos(1_000) : from, "", consumer, from, limit);
         });
     }
 
@@ -180,13 +196,14 @@ public final class ProcessedMessagePurge {
         return (seconds != null) ? EpochSeconds.toInstant(seconds) : null;
     }
 
-    private Purged purgeBefore(Instant cutoff, String consumer, Instant from, int limit) {
+    private Purged purgeBefore(Instant cutoff, String condition, String consumer, Instant from, int limit) {
         if (!cutoff.isAfter(from)) {
             return new Purged(0, from);
         }
         List<Object> ids = new ArrayList<>();
         Instant upTo = this.jdbc.query(
-                this.lock + this.database.dialect().rows(0, limit) + " for update skip locked",
+                this.lock + condition + OLDEST_FIRST + this.database.dialect().rows(0, limit)
+                        + " for update skip locked",
                 rows -> {
                     Instant youngest = from;
                     while (rows.next()) {
@@ -201,8 +218,9 @@ public final class ProcessedMessagePurge {
         int deleted = 0;
         for (int start = 0; start < ids.size(); start += IDS_PER_DELETE) {
             List<Object> parameters = new ArrayList<>(ids.subList(start, Math.min(start + IDS_PER_DELETE, ids.size())));
-            String sql = DELETE.formatted(this.table, "?" + ", ?".repeat(parameters.size() - 1));
+            String sql = DELETE.formatted(this.table, "?" + ", ?".repeat(parameters.size() - 1), this.time) + condition;
             parameters.add(0, consumer);
+            parameters.add(EpochSeconds.toDecimal(cutoff));
             deleted += this.jdbc.update(sql, parameters.toArray());
         }
         return new Purged(deleted, upTo);
