@@ -231,8 +231,9 @@ public final class IdempotencyContext {
 
     private StepRunner requireSteps() {
         if (this.steps == null) {
-            throw new IllegalStateException("Steps are taken by a listener, or by the work of IdempotentOperations, while"
-                    + " its transaction is open: not while a reply is sent.");
+            throw new IllegalStateException(
+                    "Steps are taken by a listener, or by the work of IdempotentOperations, while"
+                            + " its transaction is open: not while a reply is sent.");
         }
         return this.steps;
     }

@@ -113,8 +113,7 @@ public final class IdempotencyEndpoint {
         StepTable table = this.steps;
         boolean settled = table != null
                 && !EndpointInput.isRefusedByDatabases(step)
-                && EndpointInput.messageIds(consumer, messageId).stream()
-                        .anyMatch(id -> table.settle(id, step, done));
+                && EndpointInput.messageIds(consumer, messageId).stream().anyMatch(id -> table.settle(id, step, done));
         if (settled) {
             EndpointInput.audit(
                     security,

@@ -38,7 +38,14 @@ record MessageReport(
     static MessageReport of(ProcessedMessage message) {
         MessageId id = message.id();
         return new MessageReport(
-                id.consumer(), id.value(), null, true, message.processedAt(), message.age(), message.coordinates(), List.of());
+                id.consumer(),
+                id.value(),
+                null,
+                true,
+                message.processedAt(),
+                message.age(),
+                message.coordinates(),
+                List.of());
     }
 
     static MessageReport of(StoredVersion stored) {
@@ -55,7 +62,8 @@ record MessageReport(
 
     /** A record before or after the position of its partition; the time of its processing is unknown. */
     static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
-        return new MessageReport(consumer, record.toString(), null, processed, null, null, processed ? record : null, List.of());
+        return new MessageReport(
+                consumer, record.toString(), null, processed, null, null, processed ? record : null, List.of());
     }
 
     static MessageReport unknown(MessageId id) {

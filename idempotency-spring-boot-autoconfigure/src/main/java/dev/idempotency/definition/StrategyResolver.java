@@ -264,12 +264,14 @@ final class StrategyResolver {
     /** Runs the steps of a listener, or refuses them: a step belongs to an id that nobody else can claim meanwhile. */
     StepRunner steps(Strategy strategy, boolean atCommit, ConsumerObserver observer) {
         if (strategy != Strategy.MESSAGE_ID) {
-            return Steps.refused("strategy = Strategy.%s keeps no ids of messages, and a step belongs to one. Use the default, Strategy.MESSAGE_ID."
-                    .formatted(strategy));
+            return Steps.refused(
+                    "strategy = Strategy.%s keeps no ids of messages, and a step belongs to one. Use the default, Strategy.MESSAGE_ID."
+                            .formatted(strategy));
         }
         if (atCommit) {
-            return Steps.refused("its messages are claimed with the commit, so that two attempts could take the step at the same"
-                    + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
+            return Steps.refused(
+                    "its messages are claimed with the commit, so that two attempts could take the step at the same"
+                            + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
         }
         Steps steps = this.defaults.steps();
         return (steps != null) ? steps.of(observer) : Steps.OF_OTHER_STORE;

@@ -32,8 +32,9 @@ public final class SecondConnection {
         }
         Integer size = this.poolSize.get();
         if (size != null && size == 1) {
-            throw new IllegalStateException("A step is recorded on a second connection while the listener's transaction holds"
-                    + " the first, but the pool has one only. Set spring.datasource.hikari.maximum-pool-size to 2 or more.");
+            throw new IllegalStateException(
+                    "A step is recorded on a second connection while the listener's transaction holds"
+                            + " the first, but the pool has one only. Set spring.datasource.hikari.maximum-pool-size to 2 or more.");
         }
         int holders = this.consumers.getAsInt();
         if (size != null && size > 1 && size <= holders) {

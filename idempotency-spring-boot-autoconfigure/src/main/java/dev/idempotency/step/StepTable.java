@@ -71,7 +71,11 @@ public final class StepTable {
      * @param result its result as JSON, if it has one
      * @param at when it was begun, if it must not be repeated, or else done; {@code null} if it is not in the table yet
      */
-    public record Step(String name, String status, @Nullable String result, @Nullable Instant at) {
+    public record Step(
+            String name,
+            String status,
+            @Nullable String result,
+            @Nullable Instant at) {
 
         static Step started(String name) {
             return new Step(name, STARTED, null, null);
@@ -98,8 +102,9 @@ public final class StepTable {
     }
 
     private List<Step> query(String sql, MessageId id, @Nullable String name) {
-        Object[] parameters =
-                (name != null) ? new Object[] {id.consumer(), id.value(), name} : new Object[] {id.consumer(), id.value()};
+        Object[] parameters = (name != null)
+                ? new Object[] {id.consumer(), id.value(), name}
+                : new Object[] {id.consumer(), id.value()};
         return this.transaction.execute(status -> this.jdbc.query(sql, (row, number) -> read(row), parameters));
     }
 

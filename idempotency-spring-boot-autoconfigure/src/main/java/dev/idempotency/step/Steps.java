@@ -61,8 +61,8 @@ public final class Steps {
         }
 
         private IllegalStateException refusal(MessageId id, String name) {
-            return new IllegalStateException("Step '%s' was not taken for consumer '%s': %s"
-                    .formatted(name, id.consumer(), this.reason));
+            return new IllegalStateException(
+                    "Step '%s' was not taken for consumer '%s': %s".formatted(name, id.consumer(), this.reason));
         }
     }
 
@@ -91,7 +91,8 @@ public final class Steps {
                 throw ex;
             }
             String text = write(id, name, json, type, result);
-            // Another attempt was quicker if this one has lost its claim, as when its connection is cut: both get one result.
+            // Another attempt was quicker if this one has lost its claim, as when its connection is cut: both get one
+            // result.
             Step first = Steps.this.table.insert(id, Step.done(name, text)) ? null : Steps.this.table.find(id, name);
             this.observer.step(id, name, StepOutcome.EXECUTED);
             return read(id, (first != null) ? first : Step.done(name, text), json, type);

@@ -60,8 +60,7 @@ class StepCrashIT extends ApplicationTest {
         assertThat(process.exitValue())
                 .as("see target/step-crash-%s.log", death)
                 .isEqualTo(137);
-        try (TestApplication app =
-                start(List.of("death=NEVER", CrashingApplication.SAME_MEMBER), Listener.class)) {
+        try (TestApplication app = start(List.of("death=NEVER", CrashingApplication.SAME_MEMBER), Listener.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(calls(jdbc, "charge")).hasSize(charges);
             assertThat(calls(jdbc, "charge").stream().distinct()).as("one key").hasSize(1);

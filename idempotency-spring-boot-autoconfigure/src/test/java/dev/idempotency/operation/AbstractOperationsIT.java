@@ -779,7 +779,8 @@ abstract class AbstractOperationsIT {
         for (String cause : Arrays.asList("no answer", null)) {
             assertThatExceptionOfType(UnknownOutcomeException.class)
                     .isThrownBy(() -> this.operations.execute(id("a"), work))
-                    .satisfies(ex -> assertThat((ex.getCause() != null) ? ex.getCause().getMessage() : null)
+                    .satisfies(ex -> assertThat(
+                                    (ex.getCause() != null) ? ex.getCause().getMessage() : null)
                             .isEqualTo(cause));
         }
         assertThat(calls).hasSize(1);
@@ -807,8 +808,7 @@ abstract class AbstractOperationsIT {
                 + " values ('receipts', 'unknown', 'mail', 'started')");
         age("idempotency_step", "unknown", 40);
         assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
-        assertThat(this.jdbc.queryForList(
-                        "select message_id from idempotency_step order by message_id", String.class))
+        assertThat(this.jdbc.queryForList("select message_id from idempotency_step order by message_id", String.class))
                 .containsExactly("day-0", "day-10", "day-20", "day-30", "day-40", "unknown");
         assertThat(this.app.bean(StepTable.class).find(id("day-40")))
                 .extracting(StepTable.Step::name)

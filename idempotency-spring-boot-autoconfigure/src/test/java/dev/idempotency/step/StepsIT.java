@@ -107,8 +107,7 @@ class StepsIT extends SharedApplicationTest {
         }
 
         private void charge(int index, String payload) {
-            Receipt receipt =
-                    context().step(index, "charge", Receipt.class, key -> this.calls.charge(key, payload));
+            Receipt receipt = context().step(index, "charge", Receipt.class, key -> this.calls.charge(key, payload));
             assertThat(receipt.key()).isEqualTo(context().deriveKey(index, "charge"));
             assertThat(receipt.payload()).isEqualTo(payload);
             this.effects.happen(payload + " " + receipt.number());
@@ -183,7 +182,11 @@ class StepsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "version${suffix}", groupId = "version${suffix}")
-        @IdempotentListener(consumer = "version", strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        @IdempotentListener(
+                consumer = "version",
+                strategy = Strategy.VERSION,
+                key = "#payload",
+                version = "#payload.length()")
         void onVersion(String payload) {
             tryStep(payload);
         }
@@ -268,8 +271,11 @@ class StepsIT extends SharedApplicationTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> context().step("a", String.class, key -> key))
                     .withMessageContaining("a name of its own");
-            assertThat(context().step("b", new ParameterizedTypeReference<List<Receipt>>() {}, key ->
-                            List.of(new Receipt(key, "b", 1))))
+            assertThat(context()
+                            .step(
+                                    "b",
+                                    new ParameterizedTypeReference<List<Receipt>>() {},
+                                    key -> List.of(new Receipt(key, "b", 1))))
                     .hasSize(1);
             assertThat(context().step("c", Receipt.class, key -> null)).isNull();
         });

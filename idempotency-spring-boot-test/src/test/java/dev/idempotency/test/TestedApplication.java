@@ -1,10 +1,12 @@
 package dev.idempotency.test;
 
+import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.boot.SpringBootConfiguration;
@@ -111,6 +113,7 @@ class TestedApplication {
 
         private final Effects effects;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+        final List<String> calls = new CopyOnWriteArrayList<>();
 
         private final Wallet wallet;
 
@@ -199,6 +202,34 @@ class TestedApplication {
         @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
         void offsets(ConsumerRecord<String, String> record) {
             this.effects.add("offsets", record.value());
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "charges")
+        @IdempotentListener("charges")
+        void charges(ConsumerRecord<String, String> record) {
+            charge("charges", 0, record.value());
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "charged-batch", batch = "true")
+        @IdempotentListener("charged-batch")
+        void chargedBatch(List<ConsumerRecord<String, String>> records) {
+            for (int i = 0; i < records.size(); i++) {
+                charge("charged-batch", i, records.get(i).value());
+            }
+        }
+
+        private void charge(String consumer, int index, String value) {
+            IdempotencyContext context = IdempotencyContext.current();
+            try {
+                context.step(index, "charge", String.class, key -> {
+                    this.calls.add(consumer + " charges " + value);
+                    return key;
+                });
+            } catch (RuntimeException ex) {
+                this.calls.add(consumer + " goes on after a crash");
+            }
+            context.stepAtMostOnce(index, "mail", () -> this.calls.add(consumer + " mails " + value));
+            this.effects.add(consumer, value);
         }
 
         @KafkaListener(id = "unprotected", topics = TOPIC)
