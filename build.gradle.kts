@@ -72,7 +72,7 @@ configure(subprojects.filter { it.name != "idempotency-bom" }) {
 }
 
 // What goes to Maven Central.
-configure(listOf(project(":idempotency-bom"), project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"), project(":idempotency-spring-boot-test"))) {
+configure(listOf(project(":idempotency-bom"), project(":idempotency-core"), project(":idempotency-kafka"), project(":idempotency-operators"), project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"), project(":idempotency-spring-boot-test"))) {
     apply(plugin = "maven-publish")
 
     configure<PublishingExtension> {
@@ -123,7 +123,7 @@ project(":idempotency-bom") {
 }
 
 // What goes to Maven Central as jars.
-configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"), project(":idempotency-spring-boot-test"))) {
+configure(listOf(project(":idempotency-core"), project(":idempotency-kafka"), project(":idempotency-operators"), project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"), project(":idempotency-spring-boot-test"))) {
     apply(plugin = "org.cyclonedx.bom")
 
     configure<JavaPluginExtension> {

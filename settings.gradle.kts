@@ -3,5 +3,6 @@ dependencyResolutionManagement { repositories { mavenCentral() } }
 
 rootProject.name = "idempotency-spring-boot"
 
-include("idempotency-bom", "idempotency-spring-boot-autoconfigure", "idempotency-spring-boot-starter", "idempotency-spring-boot-test")
+include("idempotency-bom", "idempotency-core", "idempotency-kafka", "idempotency-operators")
+include("idempotency-spring-boot-autoconfigure", "idempotency-spring-boot-starter", "idempotency-spring-boot-test")
 include("test-support", "kotlin-tests", "sample-app", "benchmarks", "chaos")

@@ -1,11 +1,12 @@
 dependencies {
-    "api"(libs.jspecify)
-    "api"(libs.slf4j.api)
+    "api"(project(":idempotency-core"))
     "api"(libs.spring.boot.autoconfigure)
-    "api"(libs.spring.boot.kafka)
     "api"(libs.spring.boot.jdbc)
     "api"(libs.spring.boot.transaction)
 
+    "optional"(project(":idempotency-kafka"))
+    "optional"(project(":idempotency-operators"))
+    "optional"(libs.spring.boot.kafka)
     "optional"(libs.flyway.core)
     "optional"(libs.flyway.postgresql)
     "optional"(libs.flyway.mysql)

@@ -1,5 +1,7 @@
 dependencies {
     "api"(project(":idempotency-spring-boot-autoconfigure"))
+    "api"(project(":idempotency-kafka"))
+    "api"(project(":idempotency-operators"))
     "api"(libs.spring.boot.starter)
     "api"(libs.spring.boot.starter.kafka)
     "api"(libs.spring.boot.starter.jdbc)

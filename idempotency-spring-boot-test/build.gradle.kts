@@ -1,5 +1,6 @@
 dependencies {
     "api"(project(":idempotency-spring-boot-autoconfigure"))
+    "api"(project(":idempotency-kafka"))
     "api"(libs.spring.test)
     "api"(libs.assertj.core)
 

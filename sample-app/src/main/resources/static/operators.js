@@ -38,7 +38,7 @@ async function rowOf(consumer, reconciliations) {
     plainCell('failed', whole.format(inbox.messages.length)),
     plainCell('pending', letters('pending')),
     plainCell('redriven', letters('redriven')),
-    plainCell('parked', letters('parked')),
+    plainCell('exhausted', letters('exhausted')),
     plainCell('reconciled', outcomeOf(reconciliations.find(each => each.consumer === consumer))))
   return { found, running: page.redrive?.state === 'RUNNING' }
 }

@@ -1,12 +1,12 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.Strategy;
-import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerOutage;
+import dev.idempotency.observe.ConsumerOutages;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
@@ -35,7 +35,7 @@ public final class ConsumerReports {
     private final ConsumerRegistry registry;
     private final ConsumerCounts counts;
     private final StoreWatch store;
-    private final OutageRegistry outages;
+    private final ConsumerOutages outages;
     private final @Nullable Cleanup cleanup;
     private final @Nullable JdbcPositionStore positions;
 
@@ -44,7 +44,7 @@ public final class ConsumerReports {
             ConsumerRegistry registry,
             ConsumerCounts counts,
             StoreWatch store,
-            OutageRegistry outages,
+            ConsumerOutages outages,
             @Nullable Cleanup cleanup,
             @Nullable JdbcPositionStore positions) {
         this.registry = registry;
@@ -81,12 +81,12 @@ public final class ConsumerReports {
     }
 
     /** How a consumer's messages are recognised; if it is not known, by their ids. */
-    Strategy strategyOf(String consumer) {
+    DeduplicationStrategy strategyOf(String consumer) {
         return this.registry.consumers().stream()
                 .filter(description -> description.name().equals(consumer))
                 .map(ConsumerDescription::strategy)
                 .findFirst()
-                .orElse(Strategy.MESSAGE_ID);
+                .orElse(DeduplicationStrategy.MESSAGE_ID);
     }
 
     private ConsumerReport report(
@@ -130,7 +130,7 @@ public final class ConsumerReports {
         }
         try {
             for (ConsumerDescription consumer : consumers) {
-                if (consumer.strategy() == Strategy.OFFSET && !found.containsKey(consumer.name())) {
+                if (consumer.strategy() == DeduplicationStrategy.OFFSET && !found.containsKey(consumer.name())) {
                     found.put(consumer.name(), this.positions.positionsOf(consumer.name()));
                 }
             }
@@ -145,7 +145,7 @@ public final class ConsumerReports {
      *
      * @param retention absent if its messages are never forgotten
      * @param oldestAge how long ago the oldest message that is remembered was processed
-     * @param positions up to where it has processed its partitions, with {@link Strategy#OFFSET}
+     * @param positions up to where it has processed its partitions, with {@link DeduplicationStrategy#OFFSET}
      * @param outages what it waits for now
      */
     record ConsumerReport(
@@ -153,7 +153,7 @@ public final class ConsumerReports {
             Set<String> listeners,
             Set<String> topics,
             Set<String> groups,
-            Strategy strategy,
+            DeduplicationStrategy strategy,
             String keySource,
             @Nullable Duration retention,
             Map<String, Long> messages,

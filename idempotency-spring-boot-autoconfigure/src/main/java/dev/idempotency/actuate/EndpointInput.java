@@ -2,7 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.store.MessageIdText;
 import java.security.Principal;
 import java.util.Set;
 import java.util.function.Function;
@@ -39,7 +39,7 @@ final class EndpointInput {
                     "No consumer can have this name");
         }
         try {
-            return MessageIdResolver.idsNamed(consumer, key);
+            return MessageIdText.idsNamed(consumer, key);
         } catch (IllegalArgumentException ex) {
             throw new InvalidEndpointRequestException(
                     "No message can have this id: " + ex.getMessage(), "No message can have this id");

@@ -1,12 +1,11 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcPositionStore;
-import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -40,16 +39,17 @@ public final class IdempotencyEndpoint {
     private final @Nullable JdbcVersionStore versions;
     private final @Nullable StepTable steps;
 
-    /** {@code tables} and {@code steps} are {@code null} if the store is the application's. */
+    /** {@code positions}, {@code versions} and {@code steps} are {@code null} if the store is the application's. */
     public IdempotencyEndpoint(
             ConsumerReports reports,
             ProcessedMessageStore store,
-            @Nullable JdbcStrategyFactory tables,
+            @Nullable JdbcPositionStore positions,
+            @Nullable JdbcVersionStore versions,
             @Nullable StepTable steps) {
         this.reports = reports;
         this.store = store;
-        this.positions = (tables != null) ? tables.positions() : null;
-        this.versions = (tables != null) ? tables.versions() : null;
+        this.positions = positions;
+        this.versions = versions;
         this.steps = steps;
     }
 
@@ -66,11 +66,11 @@ public final class IdempotencyEndpoint {
     }
 
     private @Nullable MessageReport message(String consumer, String messageId) {
-        Strategy strategy = this.reports.strategyOf(consumer);
-        if (strategy == Strategy.OFFSET) {
+        DeduplicationStrategy strategy = this.reports.strategyOf(consumer);
+        if (strategy == DeduplicationStrategy.OFFSET) {
             return record(consumer, messageId);
         }
-        if (strategy == Strategy.UNIQUE_CONSTRAINT) {
+        if (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) {
             // Only the application's own table knows.
             return null;
         }
@@ -140,7 +140,7 @@ public final class IdempotencyEndpoint {
 
     /** Where the messages of a consumer are known by their entities; {@code null} if they are known by their ids. */
     private @Nullable JdbcVersionStore versionsOf(String consumer) {
-        return (this.reports.strategyOf(consumer) == Strategy.VERSION) ? this.versions : null;
+        return (this.reports.strategyOf(consumer) == DeduplicationStrategy.VERSION) ? this.versions : null;
     }
 
     private static <T> @Nullable T firstOf(Set<MessageId> ids, Map<MessageId, T> found) {
@@ -166,7 +166,7 @@ public final class IdempotencyEndpoint {
             forgotten = forgetPosition(consumer, topic, partition);
         } else {
             throw new InvalidEndpointRequestException(
-                    "Name a message with 'messageId' or, with Strategy.OFFSET, a partition with 'topic' and 'partition'",
+                    "Name a message with 'messageId' or, with DeduplicationStrategy.OFFSET, a partition with 'topic' and 'partition'",
                     "Either messageId, or topic and partition");
         }
         if (forgotten != null) {

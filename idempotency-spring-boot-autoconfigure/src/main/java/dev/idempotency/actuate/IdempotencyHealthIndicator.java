@@ -2,9 +2,9 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.database.Schema;
-import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.ConsumerOutage.Awaited;
-import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.observe.ConsumerOutage;
+import dev.idempotency.observe.ConsumerOutage.Awaited;
+import dev.idempotency.observe.ConsumerOutages;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
@@ -33,10 +33,10 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     private final ProcessedMessageStore store;
     private final @Nullable Schema schema;
     private final @Nullable Cleanup cleanup;
-    private final OutageRegistry outages;
+    private final ConsumerOutages outages;
 
     public IdempotencyHealthIndicator(
-            ProcessedMessageStore store, @Nullable Schema schema, @Nullable Cleanup cleanup, OutageRegistry outages) {
+            ProcessedMessageStore store, @Nullable Schema schema, @Nullable Cleanup cleanup, ConsumerOutages outages) {
         super("The store of processed messages does not answer");
         this.store = store;
         this.schema = schema;

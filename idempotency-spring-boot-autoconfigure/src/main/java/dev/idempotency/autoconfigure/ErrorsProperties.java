@@ -2,7 +2,6 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.failure.BackOffSettings;
 import java.time.Duration;
-import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -12,7 +11,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param initialInterval pause before a message that failed is delivered again; each further pause is twice as long
  * @param maxInterval the longest pause
  * @param maxAttempts how often a message is delivered before it is dead-lettered
- * @param deadLetter what happens to it then
  * @param outage how the database is waited for
  */
 @ConfigurationProperties("idempotency.errors")
@@ -20,7 +18,6 @@ public record ErrorsProperties(
         @DefaultValue("500ms") Duration initialInterval,
         @DefaultValue("10s") Duration maxInterval,
         @DefaultValue("6") int maxAttempts,
-        @DefaultValue DeadLetter deadLetter,
         @DefaultValue Outage outage) {
 
     private static final Duration OUTAGE_INITIAL_INTERVAL = Duration.ofMillis(100);
@@ -49,31 +46,6 @@ public record ErrorsProperties(
             return new BackOffSettings(initial, longest, this.maxAttempts);
         } catch (IllegalArgumentException ex) {
             throw new IllegalArgumentException(name + ": " + ex.getMessage());
-        }
-    }
-
-    /**
-     * Dead letters.
-     *
-     * @param enabled whether they are published to a dead-letter topic; if not, they are retried until they succeed
-     * @param suffix appended to a topic's name for the name of its dead-letter topic
-     */
-    public record DeadLetter(
-            @DefaultValue("true") boolean enabled,
-            @DefaultValue("-dlt") String suffix) {
-
-        private static final Pattern PART_OF_A_TOPICS_NAME = Pattern.compile("[a-zA-Z0-9._-]+");
-
-        public DeadLetter {
-            if (suffix.isBlank()) {
-                throw new IllegalArgumentException(
-                        "idempotency.errors.dead-letter.suffix must not be blank: dead letters would go to the topic they come from");
-            }
-            if (!PART_OF_A_TOPICS_NAME.matcher(suffix).matches()) {
-                throw new IllegalArgumentException(
-                        "idempotency.errors.dead-letter.suffix must consist of what the names of topics may: letters, digits, '.', '_' and '-', but is '%s'"
-                                .formatted(suffix));
-            }
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
 import dev.idempotency.FailedChecksException;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -31,10 +31,10 @@ final class FailedChecksFailureAnalyzer extends AbstractFailureAnalyzer<FailedCh
                 .map(Finding::check)
                 .filter(check -> !check.isIndispensable())
                 .distinct()
-                .map(Check::toString)
+                .map(StartupCheck::toString)
                 .collect(Collectors.joining(","));
         return relaxable.isEmpty()
                 ? ""
-                : "%n%nTo start all the same, with a warning: idempotency.relaxed-checks=%s".formatted(relaxable);
+                : "%n%nTo start all the same, with a warning: idempotency.checks.relaxed=%s".formatted(relaxable);
     }
 }

@@ -5,19 +5,19 @@ import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.observe.ConsumerOutages;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcPositionStore;
-import dev.idempotency.store.JdbcStrategyFactory;
+import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -28,12 +28,18 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /** Auto-configuration for the Actuator endpoints, {@code idempotency} and those that begin so. */
-@AutoConfiguration(after = IdempotencyAutoConfiguration.class)
+@AutoConfiguration(
+        after = {
+            IdempotencyAutoConfiguration.class,
+            IdempotencyListenerAutoConfiguration.class,
+            IdempotencyOperatorsAutoConfiguration.class
+        })
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
-@ConditionalOnBean(ListenerDefinitionRegistry.class)
+@ConditionalOnBean(StoreWatch.class)
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
@@ -42,14 +48,14 @@ public final class IdempotencyEndpointAutoConfiguration {
             ObjectProvider<ConsumerRegistry> consumers,
             ObjectProvider<ConsumerCounts> counts,
             StoreWatch storeWatch,
-            OutageRegistry outages,
+            ObjectProvider<ConsumerOutages> outages,
             ObjectProvider<Cleanup> cleanup,
             ObjectProvider<JdbcPositionStore> positions) {
         return new ConsumerReports(
                 ConsumerRegistry.of(consumers::stream),
                 counts.getIfUnique(() -> ConsumerCounts.NONE),
                 storeWatch,
-                outages,
+                outages.getIfAvailable(() -> List::of),
                 cleanup.getIfUnique(),
                 positions.getIfAvailable());
     }
@@ -60,38 +66,47 @@ public final class IdempotencyEndpointAutoConfiguration {
     IdempotencyEndpoint idempotencyEndpoint(
             ConsumerReports reports,
             ProcessedMessageStore store,
-            ObjectProvider<JdbcStrategyFactory> strategies,
+            ObjectProvider<JdbcPositionStore> positions,
+            ObjectProvider<JdbcVersionStore> versions,
             ObjectProvider<StepTable> steps) {
-        return new IdempotencyEndpoint(reports, store, strategies.getIfAvailable(), steps.getIfAvailable());
+        return new IdempotencyEndpoint(
+                reports, store, positions.getIfAvailable(), versions.getIfAvailable(), steps.getIfAvailable());
     }
 
-    @Bean
-    @ConditionalOnAvailableEndpoint
-    @ConditionalOnBean(Inbox.class)
-    @ConditionalOnMissingBean
-    IdempotencyInboxEndpoint idempotencyInboxEndpoint(
-            Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, Environment environment) {
-        return new IdempotencyInboxEndpoint(
-                inbox, ConsumerRegistry.of(consumers::stream), showValues(environment, "idempotencyinbox"));
-    }
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DeadLetters.class)
+    @ConditionalOnBean(DeadLetters.class)
+    static final class OperatorsConfiguration {
 
-    @Bean
-    @ConditionalOnAvailableEndpoint
-    @ConditionalOnMissingBean
-    IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(DeadLetters deadLetters, Environment environment) {
-        return new IdempotencyDeadLettersEndpoint(deadLetters, showValues(environment, "idempotencydeadletters"));
-    }
+        @Bean
+        @ConditionalOnAvailableEndpoint
+        @ConditionalOnBean(Inbox.class)
+        @ConditionalOnMissingBean
+        IdempotencyInboxEndpoint idempotencyInboxEndpoint(
+                Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, Environment environment) {
+            return new IdempotencyInboxEndpoint(
+                    inbox, ConsumerRegistry.of(consumers::stream), showValues(environment, "idempotencyinbox"));
+        }
 
-    private static Show showValues(Environment environment, String endpoint) {
-        return Binder.get(environment)
-                .bind("management.endpoint." + endpoint + ".show-values", Show.class)
-                .orElse(Show.NEVER);
-    }
+        @Bean
+        @ConditionalOnAvailableEndpoint
+        @ConditionalOnMissingBean
+        IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(
+                DeadLetters deadLetters, Environment environment) {
+            return new IdempotencyDeadLettersEndpoint(deadLetters, showValues(environment, "idempotencydeadletters"));
+        }
 
-    @Bean
-    @ConditionalOnAvailableEndpoint
-    @ConditionalOnMissingBean
-    IdempotencyReconciliationEndpoint idempotencyReconciliationEndpoint(Reconciliation reconciliation) {
-        return new IdempotencyReconciliationEndpoint(reconciliation);
+        private static Show showValues(Environment environment, String endpoint) {
+            return Binder.get(environment)
+                    .bind("management.endpoint." + endpoint + ".show-values", Show.class)
+                    .orElse(Show.NEVER);
+        }
+
+        @Bean
+        @ConditionalOnAvailableEndpoint
+        @ConditionalOnMissingBean
+        IdempotencyReconciliationEndpoint idempotencyReconciliationEndpoint(Reconciliation reconciliation) {
+            return new IdempotencyReconciliationEndpoint(reconciliation);
+        }
     }
 }

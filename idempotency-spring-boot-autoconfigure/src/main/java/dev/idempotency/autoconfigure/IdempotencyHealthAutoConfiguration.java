@@ -2,9 +2,11 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.database.Schema;
-import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.observe.ConsumerOutages;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -16,10 +18,10 @@ import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration for the health contributor {@code idempotency}. */
 @AutoConfiguration(
-        after = IdempotencyAutoConfiguration.class,
+        after = {IdempotencyAutoConfiguration.class, IdempotencyListenerAutoConfiguration.class},
         beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
 @ConditionalOnClass({Health.class, ConditionalOnEnabledHealthIndicator.class})
-@ConditionalOnBean(OutageRegistry.class)
+@ConditionalOnBean(StoreWatch.class)
 @ConditionalOnEnabledHealthIndicator("idempotency")
 public final class IdempotencyHealthAutoConfiguration {
 
@@ -29,7 +31,8 @@ public final class IdempotencyHealthAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<Schema> schema,
             ObjectProvider<Cleanup> cleanup,
-            OutageRegistry outages) {
-        return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup.getIfUnique(), outages);
+            ObjectProvider<ConsumerOutages> outages) {
+        return new IdempotencyHealthIndicator(
+                store, schema.getIfAvailable(), cleanup.getIfUnique(), outages.getIfAvailable(() -> List::of));
     }
 }

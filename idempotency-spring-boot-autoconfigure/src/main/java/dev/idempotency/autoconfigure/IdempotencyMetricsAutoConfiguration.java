@@ -1,9 +1,10 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.MeterObserver;
-import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.MicrometerObservationListener;
+import dev.idempotency.metrics.OperatorMeterObserver;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.reconciliation.ReconciliationObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -21,7 +22,7 @@ import org.springframework.context.annotation.Configuration;
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
         })
-@ConditionalOnBean(ListenerDefinitionRegistry.class)
+@ConditionalOnBean(StoreWatch.class)
 public final class IdempotencyMetricsAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
@@ -37,14 +38,26 @@ public final class IdempotencyMetricsAutoConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, ReconciliationObserver.class})
+    @ConditionalOnSingleCandidate(MeterRegistry.class)
+    static final class OperatorMeterConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        OperatorMeterObserver idempotencyOperatorMeterObserver(MeterRegistry registry) {
+            return new OperatorMeterObserver(registry);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ObservationRegistry.class)
     @ConditionalOnSingleCandidate(ObservationRegistry.class)
     static final class ObservationConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        ObservationObserver idempotencyObservationObserver(ObservationRegistry registry) {
-            return new ObservationObserver(registry);
+        MicrometerObservationListener idempotencyObservationObserver(ObservationRegistry registry) {
+            return new MicrometerObservationListener(registry);
         }
     }
 }

@@ -4,6 +4,7 @@ import dev.idempotency.producer.KafkaTemplatePostProcessor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -13,10 +14,12 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.kafka.core.KafkaTemplate;
 
 /** Auto-configuration for ids that are stamped on messages where they are made, with or without a database. */
 @AutoConfiguration
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@ConditionalOnClass({KafkaTemplate.class, KafkaTemplatePostProcessor.class})
 @Conditional(IdempotencyProducerAutoConfiguration.OnStampIds.class)
 @EnableConfigurationProperties(IdempotencyProperties.class)
 public final class IdempotencyProducerAutoConfiguration {

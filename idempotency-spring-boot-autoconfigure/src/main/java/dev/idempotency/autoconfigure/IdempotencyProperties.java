@@ -1,16 +1,16 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.Check;
-import dev.idempotency.MessageIds;
 import dev.idempotency.OnConflict;
-import dev.idempotency.check.CheckPolicy;
+import dev.idempotency.OnMissingKey;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.HeaderKeyResolver;
-import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.key.MessageIdHeader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -24,57 +24,42 @@ import org.springframework.util.unit.DataSize;
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
  * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
- * @param conflicts what happens to a message that has the id of another one but another payload, unless a listener says
+ * @param onConflict what happens to a message that has the id of another one but another payload, unless a listener says
  *     otherwise
  * @param key how messages are identified
  * @param claim how messages are claimed
  * @param schema where the tables are and who makes them
- * @param observe statistics of the store
+ * @param metrics statistics of the store
  * @param producer ids for messages that are sent
- * @param deadLetters how dead letters are sent back
+ * @param deadLetters where dead letters go, and how they are sent back
  * @param reconciliation how topics are compared with the store
  * @param results results that are kept and given again
  * @param cleanup how rows are removed that are no longer needed
  * @param inbox which messages are kept in the inbox, and for how long
- * @param checks what happens to findings of the start-up checks
- * @param relaxedChecks checks whose findings are lowered by one level: what would keep the application from starting is
- *     logged as a warning, and what would be logged is left out
- * @param brokerCheckTimeout how long to wait for the broker's answers about topics, without delaying the start; zero to
- *     ask nothing
+ * @param checks start-up checks
  */
 @ConfigurationProperties("idempotency")
 public record IdempotencyProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("7d") Duration retention,
         @DefaultValue("false") boolean transactionPerPoll,
-        @DefaultValue("warn") OnConflict conflicts,
+        @DefaultValue("warn") OnConflict onConflict,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
         @DefaultValue Schema schema,
-        @DefaultValue Observe observe,
+        @DefaultValue Metrics metrics,
         @DefaultValue Producer producer,
         @DefaultValue DeadLetters deadLetters,
         @DefaultValue Reconciliation reconciliation,
         @DefaultValue Results results,
         @DefaultValue Cleanup cleanup,
         @DefaultValue Inbox inbox,
-        @DefaultValue("fail") CheckPolicy.Mode checks,
-        @DefaultValue Set<Check> relaxedChecks,
-        @DefaultValue("10s") Duration brokerCheckTimeout) {
+        @DefaultValue Checks checks) {
 
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
     public IdempotencyProperties {
         RetentionLimit.require("idempotency.retention", retention);
-        requireBetween("broker-check-timeout", brokerCheckTimeout, Duration.ZERO, LONGEST);
-        if (conflicts == OnConflict.DEFAULT) {
-            throw new IllegalArgumentException(
-                    "idempotency.conflicts must be 'warn', 'fail' or 'off': it is the default itself");
-        }
-    }
-
-    CheckPolicy checkPolicy() {
-        return new CheckPolicy(this.checks, this.relaxedChecks);
     }
 
     private static <T extends Comparable<T>> void requireBetween(String name, @Nullable T value, T least, T most) {
@@ -100,7 +85,7 @@ public record IdempotencyProperties(
     public record Key(
             @DefaultValue({
                 HeaderKeyResolver.IDEMPOTENCY_KEY,
-                MessageIds.HEADER,
+                MessageIdHeader.HEADER,
                 HeaderKeyResolver.CLOUD_EVENT_ID,
                 HeaderKeyResolver.ID
             })
@@ -147,12 +132,12 @@ public record IdempotencyProperties(
     /**
      * Statistics of the store.
      *
-     * @param storeInterval minimum time between two queries for the table's size and oldest messages
+     * @param storeRefreshInterval minimum time between two queries for the table's size and oldest messages
      */
-    public record Observe(@DefaultValue("1m") Duration storeInterval) {
+    public record Metrics(@DefaultValue("1m") Duration storeRefreshInterval) {
 
-        public Observe {
-            requireBetween("observe.store-interval", storeInterval, Duration.ofMillis(1), LONGEST);
+        public Metrics {
+            requireBetween("metrics.store-refresh-interval", storeRefreshInterval, Duration.ofMillis(1), LONGEST);
         }
     }
 
@@ -164,18 +149,39 @@ public record IdempotencyProperties(
     public record Producer(@DefaultValue("false") boolean stampIds) {}
 
     /**
-     * How dead letters are sent back.
+     * Where dead letters go, and how they are sent back.
      *
+     * @param enabled whether they are published to a dead-letter topic; if not, they are retried until they succeed
+     * @param suffix appended to a topic's name for the name of its dead-letter topic
      * @param maxRedrives how often a message is sent back from its dead-letter topic before it stays there
      * @param redrivesPerSecond how many dead letters are sent back per second at most
      */
     public record DeadLetters(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("-dlt") String suffix,
             @DefaultValue("3") int maxRedrives,
             @DefaultValue("100") int redrivesPerSecond) {
 
+        private static final Pattern PART_OF_A_TOPICS_NAME = Pattern.compile("[a-zA-Z0-9._-]+");
+
         public DeadLetters {
+            if (suffix.isBlank()) {
+                throw new IllegalArgumentException(
+                        "idempotency.dead-letters.suffix must not be blank: dead letters would go to the topic they come from");
+            }
+            if (!PART_OF_A_TOPICS_NAME.matcher(suffix).matches()) {
+                throw new IllegalArgumentException(
+                        "idempotency.dead-letters.suffix may contain letters, digits, '.', '_' and '-', but is '%s'"
+                                .formatted(suffix));
+            }
             requireBetween("dead-letters.max-redrives", maxRedrives, 1, Integer.MAX_VALUE);
             requireBetween("dead-letters.redrives-per-second", redrivesPerSecond, 1, Integer.MAX_VALUE);
+        }
+
+        /** Returns the suffix, or {@code null} if dead letters are off. */
+        @Nullable
+        String suffixIfEnabled() {
+            return this.enabled ? this.suffix : null;
         }
     }
 
@@ -195,38 +201,57 @@ public record IdempotencyProperties(
      * Results that are kept and given again.
      *
      * @param maxSize how large the text of a result may be
-     * @param retention how long results are kept, at most as long as their ids, or '-' for as long as these
+     * @param retention how long results are kept, at most as long as their ids; by default as long as these
      */
     public record Results(
-            @DefaultValue("1MB") DataSize maxSize,
-            @DefaultValue("-") DurationOrNever retention) {
+            @DefaultValue("1MB") DataSize maxSize, @Nullable Duration retention) {
 
         public Results {
             requireBetween("results.max-size", maxSize, DataSize.ofBytes(1), DataSize.ofMegabytes(100));
-            requireBetween("results.retention", retention.duration(), Duration.ZERO, LONGEST);
+            requireBetween("results.retention", retention, Duration.ofMillis(1), LONGEST);
         }
 
         Duration longestRetention() {
-            Duration set = this.retention.duration();
-            return (set != null) ? set : Duration.ofSeconds(Long.MAX_VALUE);
+            return (this.retention != null) ? this.retention : Duration.ofSeconds(Long.MAX_VALUE);
         }
     }
 
     /**
      * How rows are removed that are no longer needed.
      *
-     * @param interval time between two runs, or '-' for no scheduled runs
-     * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
-     *     removed, or '-' to keep them
+     * @param enabled whether runs are scheduled
+     * @param interval time between two runs
+     * @param orphans rows of consumers that are not in this application
      */
     public record Cleanup(
-            @DefaultValue("1m") DurationOrNever interval,
-            @DefaultValue("30d") DurationOrNever orphansAfter) {
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("1m") Duration interval,
+            @DefaultValue Orphans orphans) {
 
         public Cleanup {
-            requireBetween("cleanup.interval", interval.duration(), Duration.ZERO, LONGEST);
-            // The consumer may be in an application that shares this database and is down for a while.
-            requireBetween("cleanup.orphans-after", orphansAfter.duration(), Duration.ofDays(1), LONGEST);
+            requireBetween("cleanup.interval", interval, Duration.ofMillis(1), LONGEST);
+        }
+
+        /**
+         * Rows of consumers that are not in this application.
+         *
+         * @param enabled whether they are removed
+         * @param after how long such a consumer must have been idle
+         */
+        public record Orphans(
+                @DefaultValue("true") boolean enabled,
+                @DefaultValue("30d") Duration after) {
+
+            public Orphans {
+                // The consumer may be in an application that shares this database and is down for a while.
+                requireBetween("cleanup.orphans.after", after, Duration.ofDays(1), LONGEST);
+            }
+
+            /** Returns the idle time, or {@code null} if they are kept. */
+            @Nullable
+            Duration afterIfEnabled() {
+                return this.enabled ? this.after : null;
+            }
         }
     }
 
@@ -261,6 +286,25 @@ public record IdempotencyProperties(
                 requireBetween("inbox.retention.processed", processed, Duration.ofMinutes(1), LONGEST);
                 requireBetween("inbox.retention.failed", failed, Duration.ofMinutes(1), LONGEST);
             }
+        }
+    }
+
+    /**
+     * Start-up checks.
+     *
+     * @param mode what happens to findings
+     * @param relaxed checks whose findings are lowered by one level: what would keep the application from starting is logged
+     *     as a warning, and what would be logged is left out
+     * @param brokerTimeout how long to wait for the broker's answers about topics, without delaying the start; zero to ask
+     *     nothing
+     */
+    public record Checks(
+            @DefaultValue("fail") StartupCheck.Mode mode,
+            @DefaultValue Set<StartupCheck> relaxed,
+            @DefaultValue("10s") Duration brokerTimeout) {
+
+        public Checks {
+            requireBetween("checks.broker-timeout", brokerTimeout, Duration.ZERO, LONGEST);
         }
     }
 }

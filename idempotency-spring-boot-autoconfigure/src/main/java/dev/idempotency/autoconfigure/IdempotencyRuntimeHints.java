@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.TopicCoordinates;
 import dev.idempotency.kafka.CapturingDeserializer;
 import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.kafka.TopicCoordinates;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -16,7 +16,8 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
-import org.springframework.aot.hint.TypeReference;
+import org.springframework.kafka.listener.ConsumerSeekAware.ConsumerSeekCallback;
+import org.springframework.util.ClassUtils;
 
 /**
  * Tells a native image what the library finds by name: members, and the scripts of its tables.
@@ -29,25 +30,32 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/idempotency/schema/**");
-        // Used as a consumer if there is none.
-        hints.proxies().registerJdkProxy(Consumer.class);
         ReflectionHints reflection = hints.reflection();
-        SpringKafkaInternals.registerHints(reflection, classLoader);
-        // Kafka makes it by its name.
-        reflection.registerType(CapturingDeserializer.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        if (ClassUtils.isPresent("org.springframework.kafka.annotation.KafkaListener", classLoader)
+                && ClassUtils.isPresent("dev.idempotency.kafka.SpringKafkaInternals", classLoader)) {
+            Kafka.register(hints, classLoader);
+        }
         reflection.registerType(IdempotentListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
-        reflection.registerType(
-                DurationOrNever.class,
-                hint -> hint.withMethod("valueOf", List.of(TypeReference.of(String.class)), ExecutableMode.INVOKE));
-        registerKeyExpressions(reflection, classLoader);
         registerChecks(reflection, classLoader);
     }
 
-    private static void registerKeyExpressions(ReflectionHints reflection, @Nullable ClassLoader classLoader) {
-        Stream.of(ConsumerRecord.class, Headers.class, Header.class, TopicCoordinates.class)
-                .forEach(type -> reflection.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
-        reflection.registerTypeIfPresent(
-                classLoader, "dev.idempotency.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
+    /** What is only there with Kafka. */
+    private static final class Kafka {
+
+        static void register(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            // Used as a consumer if there is none.
+            hints.proxies().registerJdkProxy(Consumer.class);
+            hints.proxies().registerJdkProxy(ConsumerSeekCallback.class);
+            ReflectionHints reflection = hints.reflection();
+            SpringKafkaInternals.registerHints(reflection, classLoader);
+            // Kafka makes it by its name.
+            reflection.registerType(CapturingDeserializer.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+            // For key expressions.
+            Stream.of(ConsumerRecord.class, Headers.class, Header.class, TopicCoordinates.class)
+                    .forEach(type -> reflection.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
+            reflection.registerTypeIfPresent(
+                    classLoader, "dev.idempotency.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
+        }
     }
 
     private static void registerChecks(ReflectionHints reflection, @Nullable ClassLoader classLoader) {

@@ -6,7 +6,7 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcProcessedMessageStore;
-import dev.idempotency.store.JdbcStrategyFactory;
+import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -56,13 +56,13 @@ public final class IdempotencyStoreAutoConfiguration {
     }
 
     @Bean
-    JdbcStrategyFactory idempotencyStrategyFactory(IdempotencyDatabase database, IdempotencyProperties properties) {
-        return new JdbcStrategyFactory(database, properties.claim().timeout());
+    JdbcPositionStore idempotencyPositionStore(IdempotencyDatabase database, IdempotencyProperties properties) {
+        return new JdbcPositionStore(database, properties.claim().timeout());
     }
 
     @Bean
-    JdbcPositionStore idempotencyPositionStore(JdbcStrategyFactory strategies) {
-        return strategies.positions();
+    JdbcVersionStore idempotencyVersionStore(IdempotencyDatabase database, IdempotencyProperties properties) {
+        return new JdbcVersionStore(database, properties.claim().timeout());
     }
 
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */

@@ -1,10 +1,10 @@
 package dev.idempotency.metrics;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -81,7 +81,7 @@ final class ConsumerMeters implements ConsumerObserver {
                 counter(IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload");
         this.retries = counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed");
         this.deadLetters = counter(IdempotencyMeters.DEAD_LETTERS, "Messages published to a dead-letter topic");
-        this.positionResets = (consumer.strategy() == Strategy.OFFSET)
+        this.positionResets = (consumer.strategy() == DeduplicationStrategy.OFFSET)
                 ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset")
                 : null;
         this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again")
@@ -123,9 +123,9 @@ final class ConsumerMeters implements ConsumerObserver {
     }
 
     /** A constraint says no more than that it is a duplicate; everybody else knows whose doing it is. */
-    private static Set<DuplicateKind> kindsOf(Strategy strategy) {
+    private static Set<DuplicateKind> kindsOf(DeduplicationStrategy strategy) {
         EnumSet<DuplicateKind> unknown = EnumSet.of(DuplicateKind.UNKNOWN);
-        return (strategy == Strategy.UNIQUE_CONSTRAINT) ? unknown : EnumSet.complementOf(unknown);
+        return (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) ? unknown : EnumSet.complementOf(unknown);
     }
 
     /** Fractions of the retention: whether the window is long enough is seen at its end, not in seconds. */

@@ -1,14 +1,8 @@
 package dev.idempotency.metrics;
 
-import dev.idempotency.MessageId;
-import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.reconciliation.ReconciliationObserver;
-import dev.idempotency.reconciliation.ReconciliationReport;
-import dev.idempotency.reconciliation.ReconciliationReport.State;
-import dev.idempotency.reconciliation.RecordFate;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
 import io.micrometer.core.instrument.Counter;
@@ -17,16 +11,13 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Registers and updates the Micrometer meters that are listed in {@link IdempotencyMeters}. */
-public final class MeterObserver
-        implements IdempotencyObserver, CleanupObserver, InboxObserver, ReconciliationObserver, ConsumerCounts {
+public final class MeterObserver implements IdempotencyObserver, CleanupObserver, ConsumerCounts {
 
     private final MeterRegistry registry;
     private final StoreWatch store;
@@ -34,7 +25,6 @@ public final class MeterObserver
     private final Timer incompleteCleanups;
     private final Counter deleted;
     private final Counter failedCleanups;
-    private final Map<String, Double> missing = new ConcurrentHashMap<>();
 
     public MeterObserver(MeterRegistry registry, StoreWatch store) {
         this.registry = registry;
@@ -66,14 +56,6 @@ public final class MeterObserver
                 .description("Age of the oldest message that is remembered")
                 .tag(IdempotencyMeters.CONSUMER, name)
                 .register(this.registry);
-        Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.getOrDefault(name, Double.NaN))
-                .description("Messages that the last reconciliation missed and did not send again")
-                .tag(IdempotencyMeters.CONSUMER, name)
-                .register(this.registry);
-        // Registered before there is anything to count.
-        reconciliations(name, State.COMPLETED);
-        replays(name);
-        unrecorded(name);
         return new ConsumerMeters(this.registry, consumer);
     }
 
@@ -96,54 +78,8 @@ public final class MeterObserver
         }
     }
 
-    @Override
-    public void replayed(MessageId id) {
-        replays(id.consumer()).increment();
-    }
-
-    @Override
-    public void unrecorded(String consumer, RuntimeException reason) {
-        unrecorded(consumer).increment();
-    }
-
-    @Override
-    public void reconciled(ReconciliationReport report) {
-        reconciliations(report.consumer(), report.state()).record(report.took());
-        double found = report.count(RecordFate.MISSING) - report.replayed();
-        if (report.state() == State.COMPLETED || found > 0) {
-            this.missing.put(report.consumer(), found);
-        }
-    }
-
     private Timer cleanups(String result) {
         return timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, result);
-    }
-
-    private Timer reconciliations(String consumer, State state) {
-        String result = state.name().toLowerCase(Locale.ROOT);
-        return timer(
-                IdempotencyMeters.RECONCILIATION,
-                "Reconciliations",
-                IdempotencyMeters.CONSUMER,
-                consumer,
-                IdempotencyMeters.RESULT,
-                result);
-    }
-
-    private Counter replays(String consumer) {
-        return counter(
-                IdempotencyMeters.INBOX_REPLAYS,
-                "Messages of the inbox that were sent to their topics again",
-                IdempotencyMeters.CONSUMER,
-                consumer);
-    }
-
-    private Counter unrecorded(String consumer) {
-        return counter(
-                IdempotencyMeters.INBOX_UNRECORDED,
-                "Failures that could not be recorded in the inbox",
-                IdempotencyMeters.CONSUMER,
-                consumer);
     }
 
     private Counter counter(String name, String description, String... tags) {

@@ -30,7 +30,7 @@ class IdempotencyEndpointAccessIT {
                                 "management.endpoints.web.exposure.include=*",
                                 "management.endpoint.idempotency.access=unrestricted",
                                 "management.endpoint.idempotencyinbox.access=unrestricted",
-                                "idempotency.cleanup.interval=-",
+                                "idempotency.cleanup.enabled=false",
                                 "topic=" + TestKafka.createTopic("access", 1)),
                         Twins.class)) {
             Actuator actuator = new Actuator(app);

@@ -1,7 +1,7 @@
 package dev.idempotency.app;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
@@ -57,8 +57,8 @@ public final class ObservedApplication implements AutoCloseable {
                         "management.endpoints.web.exposure.include=*",
                         "management.endpoint.health.show-details=always",
                         "management.endpoint.idempotency.access=unrestricted",
-                        "idempotency.observe.store-interval=50ms",
-                        "idempotency.cleanup.interval=-",
+                        "idempotency.metrics.store-refresh-interval=50ms",
+                        "idempotency.cleanup.enabled=false",
                         "idempotency.claim.timeout=3s",
                         "billing.topic=" + this.billingTopic,
                         "billing.group=" + this.billingGroup,
@@ -186,7 +186,7 @@ public final class ObservedApplication implements AutoCloseable {
         }
 
         @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}-archive")
-        @IdempotentListener(consumer = "archive", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "archive", strategy = DeduplicationStrategy.OFFSET)
         void archive(String payload) {}
 
         @Bean

@@ -4,7 +4,9 @@ import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyEndpointAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyHealthAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyMetricsAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyProducerAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
 import dev.idempotency.testing.TestDatabase;
@@ -255,6 +257,8 @@ public final class TestApplication implements AutoCloseable {
         FlywayAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
         IdempotencyCheckAutoConfiguration.class,
+        IdempotencyListenerAutoConfiguration.class,
+        IdempotencyOperatorsAutoConfiguration.class,
         IdempotencyEndpointAutoConfiguration.class,
         IdempotencyHealthAutoConfiguration.class,
         IdempotencyMetricsAutoConfiguration.class,

@@ -10,10 +10,11 @@ import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.database.Dialect;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.metrics.MeterObserver;
-import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.MicrometerObservationListener;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
@@ -33,6 +34,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Which beans there are, and what users may define themselves in place of ours. */
@@ -45,7 +47,9 @@ class AutoConfigurationTests {
                     IdempotencyCheckAutoConfiguration.class,
                     IdempotencyEndpointAutoConfiguration.class,
                     IdempotencyHealthAutoConfiguration.class,
+                    IdempotencyListenerAutoConfiguration.class,
                     IdempotencyMetricsAutoConfiguration.class,
+                    IdempotencyOperatorsAutoConfiguration.class,
                     IdempotencyStoreAutoConfiguration.class))
             .withPropertyValues(
                     "spring.datasource.url=jdbc:h2:mem:back-off",
@@ -72,7 +76,7 @@ class AutoConfigurationTests {
                 IdempotentOperations.class,
                 MessageKeyResolver.class,
                 MeterObserver.class,
-                ObservationObserver.class,
+                MicrometerObservationListener.class,
                 ProcessedMessageStore.class,
                 Reconciliation.class,
                 ResultConverter.class
@@ -102,18 +106,58 @@ class AutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .doesNotHaveBean(MeterObserver.class)
-                        .doesNotHaveBean(ObservationObserver.class));
+                        .doesNotHaveBean(MicrometerObservationListener.class));
     }
 
     @Test
     void whenTheLibraryIsOffNothingIsObserved() {
         this.withRegistries.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
                 .doesNotHaveBean(MeterObserver.class)
-                .doesNotHaveBean(ObservationObserver.class)
+                .doesNotHaveBean(MicrometerObservationListener.class)
                 .doesNotHaveBean(IdempotencyEndpoint.class)
                 .doesNotHaveBean(IdempotencyHealthIndicator.class)
                 .doesNotHaveBean(StoreWatch.class)
                 .doesNotHaveBean(Cleanup.class));
+    }
+
+    @Test
+    void withoutKafkaThereAreClaimsFromCode() {
+        this.withRegistries
+                .withClassLoader(new FilteredClassLoader(
+                        "org.springframework.kafka",
+                        "org.apache.kafka",
+                        "org.springframework.boot.kafka",
+                        "dev.idempotency.kafka",
+                        "dev.idempotency.listener",
+                        "dev.idempotency.definition",
+                        "dev.idempotency.key",
+                        "dev.idempotency.failure",
+                        "dev.idempotency.dedup",
+                        "dev.idempotency.check",
+                        "dev.idempotency.producer",
+                        "dev.idempotency.inbox",
+                        "dev.idempotency.redrive",
+                        "dev.idempotency.reconciliation"))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(IdempotentOperations.class)
+                        .hasSingleBean(Cleanup.class)
+                        .hasSingleBean(MeterObserver.class)
+                        .hasSingleBean(IdempotencyEndpoint.class)
+                        .hasSingleBean(IdempotencyHealthIndicator.class));
+    }
+
+    @Test
+    void withoutTheOperatorsModuleThereAreListenersButNoInbox() {
+        this.withRegistries
+                .withClassLoader(new FilteredClassLoader(
+                        "dev.idempotency.inbox", "dev.idempotency.redrive", "dev.idempotency.reconciliation"))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(ListenerDefinitionRegistry.class)
+                        .hasSingleBean(MeterObserver.class)
+                        .hasSingleBean(IdempotencyEndpoint.class)
+                        .doesNotHaveBean("idempotencyInbox"));
     }
 
     @Test
@@ -144,7 +188,7 @@ class AutoConfigurationTests {
     @Test
     void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand() {
         this.runner
-                .withPropertyValues("idempotency.cleanup.interval=-", "idempotency.schema.mode=migrate")
+                .withPropertyValues("idempotency.cleanup.enabled=false", "idempotency.schema.mode=migrate")
                 .run(context -> {
                     assertThat(context).doesNotHaveBean(CleanupSchedule.class);
                     assertThat(context.getBean(Cleanup.class).run().keepsUp()).isTrue();

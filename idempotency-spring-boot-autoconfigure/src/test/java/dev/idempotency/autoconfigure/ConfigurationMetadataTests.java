@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -18,12 +18,12 @@ class ConfigurationMetadataTests {
 
     @Test
     void everyCheckThatCanBeRelaxedIsOfferedWithWhatItFinds() throws IOException {
-        String hint = "$.hints[?(@.name == 'idempotency.relaxed-checks')].values[*]";
+        String hint = "$.hints[?(@.name == 'idempotency.checks.relaxed')].values[*]";
         List<String> names = JsonPath.read(metadata(), hint + ".value");
         assertThat(names)
-                .containsExactlyInAnyOrderElementsOf(Stream.of(Check.values())
+                .containsExactlyInAnyOrderElementsOf(Stream.of(StartupCheck.values())
                         .filter(check -> !check.isIndispensable())
-                        .map(Check::toString)
+                        .map(StartupCheck::toString)
                         .toList());
         assertThat(JsonPath.<List<String>>read(metadata(), hint + ".description"))
                 .hasSameSizeAs(names)
@@ -36,15 +36,6 @@ class ConfigurationMetadataTests {
         assertThat(JsonPath.<List<String>>read(metadata(), "$.properties[?(@.name =~ /idempotency\\..*/)].description"))
                 .hasSameSizeAs(ours)
                 .noneMatch(description -> description.isBlank() || description.contains("{@"));
-    }
-
-    @Test
-    void whereADashMeansNeverItIsOffered() throws IOException {
-        String type = DurationOrNever.class.getName();
-        List<String> durations = JsonPath.read(metadata(), "$.properties[?(@.type == '" + type + "')].name");
-        assertThat(durations).isNotEmpty();
-        assertThat(JsonPath.<List<String>>read(metadata(), "$.hints[?('-' in @.values[*].value)].name"))
-                .containsAll(durations);
     }
 
     @Test

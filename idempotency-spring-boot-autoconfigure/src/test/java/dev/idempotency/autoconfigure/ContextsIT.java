@@ -66,7 +66,7 @@ class ContextsIT extends ApplicationTest {
             assertThat(child.getBean(Reconciliation.class).consumers()).containsExactly("listener");
             assertThat(child.getBean(IdempotentOperations.class)
                             .execute(new MessageId("declared", "1"), () -> {})
-                            .isDuplicate())
+                            .duplicate())
                     .isFalse();
         }
     }

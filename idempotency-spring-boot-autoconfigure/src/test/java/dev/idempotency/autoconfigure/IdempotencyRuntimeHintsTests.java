@@ -92,7 +92,6 @@ class IdempotencyRuntimeHintsTests {
         assertRegistered(reflection().onMethodInvocation(Order.class, "id"));
         assertRegistered(reflection().onMethodInvocation(Line.class, "article"));
         assertRegistered(reflection().onConstructorInvocation(CapturingDeserializer.class.getConstructor()));
-        assertRegistered(reflection().onMethodInvocation(DurationOrNever.class, "valueOf"));
         assertRegistered(reflection().onMethodInvocation(JpaTransactionManager.class, "getDataSource"));
     }
 
@@ -137,6 +136,8 @@ class IdempotencyRuntimeHintsTests {
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
         IdempotencyCheckAutoConfiguration.class,
+        IdempotencyListenerAutoConfiguration.class,
+        IdempotencyOperatorsAutoConfiguration.class,
         IdempotencyEndpointAutoConfiguration.class
     })
     @Import(Listener.class)

@@ -18,6 +18,12 @@ public final class Documentation {
 
     private Documentation() {}
 
+    /** The folders of the library's main code. */
+    public static Stream<Path> sources() {
+        return Stream.of("core", "kafka", "operators", "spring-boot-autoconfigure")
+                .map(module -> ROOT.resolve("idempotency-" + module + "/src/main/java"));
+    }
+
     /** All pages. */
     public static List<Path> pages() {
         try (Stream<Path> root = Files.list(ROOT);

@@ -2,7 +2,7 @@ package dev.idempotency.build;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
@@ -80,7 +80,8 @@ class DocumentationTests {
     @Test
     void everyLinkInAMessageLeadsSomewhere() {
         Path docs = Path.of("../docs/README.md").toAbsolutePath().normalize();
-        List<String> links = javaFiles(Path.of("src/main/java"))
+        List<String> links = Documentation.sources()
+                .flatMap(DocumentationTests::javaFiles)
                 .flatMap(file -> MESSAGE_LINK.matcher(Documentation.read(file)).results())
                 .map(match -> match.group(1))
                 .toList();
@@ -146,8 +147,8 @@ class DocumentationTests {
                 .map(match -> match.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(anchors)
-                .isEqualTo(Arrays.stream(Check.values())
-                        .map(Check::toString)
+                .isEqualTo(Arrays.stream(StartupCheck.values())
+                        .map(StartupCheck::toString)
                         .collect(Collectors.toCollection(TreeSet::new)));
     }
 
@@ -184,7 +185,8 @@ class DocumentationTests {
                 .flatMap(message -> Stream.of(message.split("…")))
                 .map(String::strip)
                 .toList();
-        String literals = javaFiles(Path.of("src/main/java"))
+        String literals = Documentation.sources()
+                .flatMap(DocumentationTests::javaFiles)
                 .map(file -> Documentation.read(file).replaceAll("\"\\s*\\+\\s*\"", ""))
                 .collect(Collectors.joining());
         assertThat(parts).hasSizeGreaterThan(20);
@@ -203,7 +205,7 @@ class DocumentationTests {
 
     @Test
     void everyExceptionHasARemedy() {
-        Path users = Path.of("src/main/java/dev/idempotency");
+        Path users = Path.of("../idempotency-core/src/main/java/dev/idempotency");
         List<String> exceptions = javaFiles(users)
                 .filter(file -> users.equals(file.getParent()))
                 .map(file -> file.getFileName().toString())
@@ -215,7 +217,7 @@ class DocumentationTests {
     }
 
     @Test
-    void theMapForNewcomersNamesTypesThatThereAre() throws IOException {
+    void theMapForNewcomersNamesTypesThatThereAre() {
         String map = Documentation.read("docs/internals.md");
         map = map.substring(0, map.indexOf("## Easy to get wrong"));
         List<String> named = TYPE.matcher(map)
@@ -233,12 +235,11 @@ class DocumentationTests {
      */
     @Test
     void everyJavaExampleIsPartOfSomethingThatIsCompiled() {
-        String sources = Stream.of(
-                        "src/test/java",
-                        "src/main/java",
-                        "../sample-app/src/main/java",
-                        "../idempotency-spring-boot-test/src/test/java")
-                .flatMap(folder -> javaFiles(Path.of(folder)))
+        Stream<Path> others = Stream.of(
+                        "src/test/java", "../sample-app/src/main/java", "../idempotency-spring-boot-test/src/test/java")
+                .map(Path::of);
+        String sources = Stream.concat(Documentation.sources(), others)
+                .flatMap(DocumentationTests::javaFiles)
                 .map(file -> words(Documentation.read(file)))
                 .collect(Collectors.joining("\n"));
         List<String> examples = Documentation.pages().stream()
@@ -258,9 +259,10 @@ class DocumentationTests {
                 .map(match -> match.group(1).replace('.', '/') + ".java")
                 .distinct()
                 .toList();
-        assertThat(imports).hasSizeGreaterThan(10).allSatisfy(file -> assertThat(
-                        Stream.of("src/main/java", "../idempotency-spring-boot-test/src/main/java")
-                                .map(folder -> Path.of(folder, file)))
+        assertThat(imports).hasSizeGreaterThan(10).allSatisfy(file -> assertThat(Stream.concat(
+                                Documentation.sources(),
+                                Stream.of(Path.of("../idempotency-spring-boot-test/src/main/java")))
+                        .map(folder -> folder.resolve(file)))
                 .anyMatch(Files::exists));
     }
 
@@ -305,13 +307,11 @@ class DocumentationTests {
                 .filter(Objects::nonNull));
     }
 
-    private static List<String> sourceFiles() throws IOException {
-        try (Stream<Path> sources = Files.walk(Path.of("src"))) {
-            return sources.map(file -> file.getFileName().toString())
-                    .filter(name -> name.endsWith(".java"))
-                    .map(name -> name.substring(0, name.length() - ".java".length()))
-                    .toList();
-        }
+    private static List<String> sourceFiles() {
+        return Stream.concat(Documentation.sources(), Stream.of(Path.of("src")))
+                .flatMap(DocumentationTests::javaFiles)
+                .map(file -> file.getFileName().toString().replace(".java", ""))
+                .toList();
     }
 
     private static Stream<String> meterNames() {

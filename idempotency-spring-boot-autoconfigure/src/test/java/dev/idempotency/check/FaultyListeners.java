@@ -1,9 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -92,7 +91,7 @@ class FaultyListeners {
         String version() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
-        Strategy strategy() default Strategy.MESSAGE_ID;
+        DeduplicationStrategy strategy() default DeduplicationStrategy.MESSAGE_ID;
 
         @AliasFor(annotation = IdempotentListener.class)
         String uniqueConstraint() default "";
@@ -101,13 +100,13 @@ class FaultyListeners {
         String retention() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
-        OnConflict conflicts() default OnConflict.DEFAULT;
+        String onConflict() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
         String inbox() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
-        boolean keepReply() default false;
+        boolean storeReply() default false;
 
         @AliasFor(annotation = IdempotentListener.class)
         String transactionPerPoll() default "";
@@ -291,27 +290,27 @@ class FaultyListeners {
         @Faulty(key = "#record.offset()")
         void offsetKey(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "T(java.time.Instant).now()")
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "T(java.time.Instant).now()")
         void versionOfTheClock(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#record.timestamp()")
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#record.timestamp()")
         void versionOfTheRecord(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "1")
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "1")
         void constantVersion(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#order.version")
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#order.version")
         void unknownVersion(String payload) {}
 
         @Faulty(key = "#payload", version = "#payload.length()")
         void versionOfAnId(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, inbox = "true", keepReply = true)
+        @Faulty(strategy = DeduplicationStrategy.VERSION, inbox = "true", storeReply = true)
         String versionOfNothing(String payload) {
             return payload;
         }
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.length()")
         void soundVersion(String payload) {}
     }
 
@@ -361,23 +360,23 @@ class FaultyListeners {
 
     static class Constraints {
 
-        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT)
+        @Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT)
         void constraintUnnamed(String payload) {}
 
         @Faulty(uniqueConstraint = "payment_pkey")
         void constraintUnused(String payload) {}
 
-        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
+        @Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
         void constraintMissing(String payload) {}
 
         @Faulty(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
+                strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "idempotency_processed_pkey",
                 key = "#payload",
                 retention = "1d",
                 inbox = "true",
-                conflicts = OnConflict.FAIL,
-                keepReply = true)
+                onConflict = "fail",
+                storeReply = true)
         @Transactional(noRollbackFor = IllegalStateException.class)
         String constraintAndMore(String payload) {
             return payload;
@@ -387,7 +386,7 @@ class FaultyListeners {
     static class Constrained {
 
         @Faulty(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
+                strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
         void constrained(String payload) {}
     }
@@ -413,22 +412,22 @@ class FaultyListeners {
         }
     }
 
-    static class KeptReplies {
+    static class StoredReplies {
 
-        @Faulty(consumer = "kept-void", keepReply = true)
+        @Faulty(consumer = "kept-void", storeReply = true)
         void keptNothing(String payload) {}
 
-        @Faulty(batch = "true", consumer = "kept-batch", keepReply = true)
+        @Faulty(batch = "true", consumer = "kept-batch", storeReply = true)
         String keptOfBatch(List<String> payloads) {
             return "";
         }
 
-        @Faulty(consumer = "kept-poll", keepReply = true, transactionPerPoll = "true")
+        @Faulty(consumer = "kept-poll", storeReply = true, transactionPerPoll = "true")
         String keptOfPoll(String payload) {
             return "";
         }
 
-        @Faulty(consumer = "kept-message", keepReply = true)
+        @Faulty(consumer = "kept-message", storeReply = true)
         Message<String> keptMessage(Message<String> message) {
             return message;
         }
@@ -441,7 +440,7 @@ class FaultyListeners {
         @Faulty(consumer = "declared", key = "#payload")
         void declaredName(String payload) {}
 
-        @Faulty(consumer = "kept", keepReply = true)
+        @Faulty(consumer = "kept", storeReply = true)
         String keptReply(String payload) {
             return "";
         }
@@ -449,28 +448,28 @@ class FaultyListeners {
 
     static class Strategies {
 
-        @Faulty(consumer = "offsets", strategy = Strategy.OFFSET)
+        @Faulty(consumer = "offsets", strategy = DeduplicationStrategy.OFFSET)
         void offsets(String payload) {}
 
-        @Faulty(consumer = "two-strategies", strategy = Strategy.OFFSET)
+        @Faulty(consumer = "two-strategies", strategy = DeduplicationStrategy.OFFSET)
         void offsetsBesideIds(String payload) {}
 
         @Faulty(consumer = "two-strategies", key = "#payload")
         void idsBesideOffsets(String payload) {}
 
-        @Faulty(consumer = "offsets-key", strategy = Strategy.OFFSET, key = "#payload")
+        @Faulty(consumer = "offsets-key", strategy = DeduplicationStrategy.OFFSET, key = "#payload")
         void offsetsWithKey(String payload) {}
 
         @RetryableTopic
-        @Faulty(topics = "retried", consumer = "offsets-retries", strategy = Strategy.OFFSET)
+        @Faulty(topics = "retried", consumer = "offsets-retries", strategy = DeduplicationStrategy.OFFSET)
         void offsetsWithRetryTopics(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "${no.such.version:}")
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "${no.such.version:}")
         void versionOfNoText(String payload) {}
 
         @Faulty(
                 consumer = "offsets-without-text",
-                strategy = Strategy.OFFSET,
+                strategy = DeduplicationStrategy.OFFSET,
                 key = "${no.such.key:}",
                 retention = "${no.such.retention:}")
         void offsetsWithoutText(String payload) {}

@@ -3,8 +3,8 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
@@ -77,7 +77,7 @@ class FaultyListenersIT {
             List<String> properties = List.of(
                     "spring.kafka.bootstrap-servers=" + broker.getBrokersAsString(),
                     "spring.kafka.listener.auto-startup=false",
-                    "idempotency.broker-check-timeout=60s");
+                    "idempotency.checks.broker-timeout=60s");
             try (TestApplication app = TestApplication.start(database, properties, FaultyListeners.OnBroker.class)) {
                 assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
                 ListenerChecksIT.awaitBrokerChecks();
@@ -152,7 +152,8 @@ class FaultyListenersIT {
         assertThat(findings)
                 .filteredOn(finding -> finding.what().contains("'two-strategies'"))
                 .singleElement()
-                .satisfies(finding -> assertThat(finding.what()).contains("Strategy.MESSAGE_ID", "Strategy.OFFSET"));
+                .satisfies(finding -> assertThat(finding.what())
+                        .contains("DeduplicationStrategy.MESSAGE_ID", "DeduplicationStrategy.OFFSET"));
     }
 
     @ParameterizedTest
@@ -165,8 +166,9 @@ class FaultyListenersIT {
             assertThat(findingsOf(url, List.of(), FaultyListeners.Constrained.class))
                     .singleElement()
                     .satisfies(finding -> {
-                        assertThat(finding.check()).isEqualTo(Check.STRATEGY);
-                        assertThat(finding.what()).startsWith("Strategy.UNIQUE_CONSTRAINT needs PostgreSQL");
+                        assertThat(finding.check()).isEqualTo(StartupCheck.STRATEGY);
+                        assertThat(finding.what())
+                                .startsWith("DeduplicationStrategy.UNIQUE_CONSTRAINT needs PostgreSQL");
                     });
         }
     }
@@ -178,8 +180,8 @@ class FaultyListenersIT {
                 .contains("[auto-commit] ", FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
                 .contains("     See https://github.com/idempotency-dev/idempotency-spring-boot/blob/main/docs/checks.md"
                         + "#auto-commit" + System.lineSeparator())
-                .contains("To start all the same, with a warning: idempotency.relaxed-checks=");
-        assertThat(log.lines().filter(line -> line.contains("relaxed-checks=")))
+                .contains("To start all the same, with a warning: idempotency.checks.relaxed=");
+        assertThat(log.lines().filter(line -> line.contains("checks.relaxed=")))
                 .noneMatch(line -> line.contains("key-expression"));
     }
 }

@@ -2,7 +2,7 @@ package dev.idempotency.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.Check;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
 import java.time.DayOfWeek;
@@ -29,12 +29,12 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 /** Which expressions give no key that is the same at every delivery, or none that tells messages apart. */
 class KeyCheckTests {
 
-    private static List<Check> findings(String method, @Nullable String key, @Nullable String version) {
+    private static List<StartupCheck> findings(String method, @Nullable String key, @Nullable String version) {
         Method listener = Arrays.stream(Listeners.class.getDeclaredMethods())
                 .filter(each -> each.getName().equals(method))
                 .findFirst()
                 .orElseThrow();
-        List<Check> findings = new ArrayList<>();
+        List<StartupCheck> findings = new ArrayList<>();
         ProtectedListener candidate = new ProtectedListener(
                 null,
                 null,
@@ -84,8 +84,8 @@ class KeyCheckTests {
                 "#id",
             })
     void aKeyThatIsAnotherOneAtEveryDeliveryIsFound(String expression) {
-        assertThat(findings("records", expression, null)).containsExactly(Check.UNSTABLE_KEY);
-        assertThat(findings("records", null, expression)).containsExactly(Check.UNSTABLE_KEY);
+        assertThat(findings("records", expression, null)).containsExactly(StartupCheck.UNSTABLE_KEY);
+        assertThat(findings("records", null, expression)).containsExactly(StartupCheck.UNSTABLE_KEY);
     }
 
     @ParameterizedTest
@@ -101,7 +101,7 @@ class KeyCheckTests {
                 "#coordinates.topic()",
             })
     void aKeyThatMessagesShareIsFound(String expression) {
-        assertThat(findings("records", expression, null)).containsExactly(Check.AMBIGUOUS_KEY);
+        assertThat(findings("records", expression, null)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
     }
 
     @ParameterizedTest
@@ -155,14 +155,14 @@ class KeyCheckTests {
         "payloadFirst, #payload, ",
         "payloadAndRecord, #payload.id, "
     })
-    void whatIsFoundDependsOnTheParameters(String method, String expression, @Nullable Check found) {
+    void whatIsFoundDependsOnTheParameters(String method, String expression, @Nullable StartupCheck found) {
         assertThat(findings(method, expression, null)).isEqualTo((found != null) ? List.of(found) : List.of());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"#record.timestamp()", "#about.offset()", "7"})
     void aVersionThatIsNotOfTheStateIsFound(String expression) {
-        assertThat(findings("records", "#record.key()", expression)).containsExactly(Check.AMBIGUOUS_KEY);
+        assertThat(findings("records", "#record.key()", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
     }
 
     @SuppressWarnings("unused") // Their signatures are looked at.

@@ -3,10 +3,10 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
 import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
@@ -105,11 +105,11 @@ class ListenerChecksIT {
 
             assertThat(failure.findings())
                     .extracting(Finding::check)
-                    .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
+                    .containsExactlyInAnyOrder(StartupCheck.NOT_PROXIED, StartupCheck.KEY_EXPRESSION);
             assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class)))
                             .findings())
                     .extracting(Finding::check)
-                    .contains(Check.LATE_RETRY_TOPIC);
+                    .contains(StartupCheck.LATE_RETRY_TOPIC);
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(8);
         }
@@ -121,7 +121,7 @@ class ListenerChecksIT {
                 "topic=unreachable",
                 "spring.kafka.bootstrap-servers=localhost:1",
                 "spring.kafka.listener.auto-startup=false",
-                "idempotency.broker-check-timeout=60s");
+                "idempotency.checks.broker-timeout=60s");
         try (TestApplication app = TestApplication.start(database, properties, Quiet.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             assertThat(brokerChecksAreRunning()).isTrue();
@@ -132,8 +132,8 @@ class ListenerChecksIT {
 
     @ParameterizedTest
     @CsvSource({
-        "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
-        "idempotency.checks=off, dev.idempotency.check.ListenerChecksIT$Faulty"
+        "idempotency.checks.relaxed=reply, dev.idempotency.check.ListenerChecksIT$Replying",
+        "idempotency.checks.mode=off, dev.idempotency.check.ListenerChecksIT$Faulty"
     })
     void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
         try (TestApplication app = start(property, listener)) {
@@ -144,7 +144,7 @@ class ListenerChecksIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.relaxed-checks=not-proxied"})
+    @ValueSource(strings = {"idempotency.checks.mode=warn", "idempotency.checks.relaxed=not-proxied"})
     void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
         try (TestApplication app = start(property, Faulty.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
@@ -153,20 +153,22 @@ class ListenerChecksIT {
                     .singleElement()
                     .asString()
                     .contains(" WARN ", "[not-proxied]", "The method is final")
-                    .endsWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
+                    .endsWith(" See " + StartupCheck.DOCUMENTATION + "checks.md#not-proxied");
         }
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            idempotency.checks=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; onConflict = "maybe" is neither ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.checks.mode=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
-    void whatKeepsAListenerFromWorkingIsFound(String property, String listener, Check check, String what, String remedy)
+    void whatKeepsAListenerFromWorkingIsFound(
+            String property, String listener, StartupCheck check, String what, String remedy)
             throws ClassNotFoundException {
         Class<?> type = Class.forName(getClass().getName() + "$" + listener);
         assertThat(failure(catchThrowable(() -> start(property, type))).findings())
@@ -313,7 +315,7 @@ class ListenerChecksIT {
     static class Unworkable {
 
         @KafkaListener(topics = "${topic}", groupId = "unworkable")
-        @IdempotentListener(key = "#nothing")
+        @IdempotentListener(key = "#nothing", onConflict = "maybe")
         final void on(String payload) {}
     }
 

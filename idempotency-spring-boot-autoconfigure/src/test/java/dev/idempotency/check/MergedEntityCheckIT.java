@@ -3,9 +3,9 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
@@ -33,7 +33,7 @@ class MergedEntityCheckIT {
             Throwable failure = catchThrowable(() ->
                     TestApplication.start(database, properties, Listeners.class).close());
             assertThat(ListenerChecksIT.failure(failure).findings())
-                    .allSatisfy(finding -> assertThat(finding.check()).isEqualTo(Check.MERGED_ENTITY))
+                    .allSatisfy(finding -> assertThat(finding.check()).isEqualTo(StartupCheck.MERGED_ENTITY))
                     .extracting(finding -> finding.what().replaceFirst(", whose.*", ""))
                     .containsExactlyInAnyOrder(
                             "The table 'assigned_row' is mapped to " + AssignedRow.class.getName(),
@@ -103,23 +103,23 @@ class MergedEntityCheckIT {
     static class Listeners {
 
         @KafkaListener(topics = "t", groupId = "g1")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "assigned_row_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "assigned_row_pkey")
         void assigned(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g2")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
         void primitive(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g3")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
         void versioned(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g4")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_reference")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_reference")
         void generated(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g5")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
         void isNew(String payload) {}
     }
 }

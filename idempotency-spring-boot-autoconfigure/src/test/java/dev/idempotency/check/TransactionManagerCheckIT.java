@@ -67,7 +67,7 @@ class TransactionManagerCheckIT {
     @Test
     void aClaimThatWouldNotBePartOfTheTransactionIsRefusedWhenTheCheckIsRelaxed() throws InterruptedException {
         String topic = TestKafka.createTopic("guarded", 1);
-        List<String> properties = List.of("topic=" + topic, "idempotency.relaxed-checks=transaction-data-source");
+        List<String> properties = List.of("topic=" + topic, "idempotency.checks.relaxed=transaction-data-source");
         try (TestApplication app = TestApplication.start(database, properties, Managers.class, Guarded.class)) {
             app.send(topic, "1", "a");
 

@@ -3,9 +3,11 @@ package dev.idempotency.contract;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
-import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -76,9 +78,9 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("spring.kafka.producer.properties.interceptor.classes", Journal.Tap.class.getName()),
             Map.entry("spring.kafka.producer.properties.linger.ms", "0"),
             Map.entry("spring.jpa.hibernate.ddl-auto", "none"),
-            Map.entry("idempotency.broker-check-timeout", "0"),
+            Map.entry("idempotency.checks.broker-timeout", "0"),
             Map.entry("idempotency.claim.timeout", "1s"),
-            Map.entry("idempotency.cleanup.interval", "-"),
+            Map.entry("idempotency.cleanup.enabled", "false"),
             Map.entry("idempotency.errors.initial-interval", "20ms"),
             Map.entry("idempotency.errors.max-interval", "50ms"),
             Map.entry("idempotency.errors.max-attempts", ATTEMPTS),
@@ -229,7 +231,9 @@ final class ContractApplication implements AutoCloseable {
         JacksonAutoConfiguration.class,
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
-        IdempotencyCheckAutoConfiguration.class
+        IdempotencyCheckAutoConfiguration.class,
+        IdempotencyListenerAutoConfiguration.class,
+        IdempotencyOperatorsAutoConfiguration.class
     })
     static class OnJdbc {
 
@@ -261,10 +265,24 @@ final class ContractApplication implements AutoCloseable {
         ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
                 ConsumerFactory<Object, Object> consumers) {
+            return handled(configurer, consumers, ATTEMPTS);
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> unretried(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return handled(configurer, consumers, 1);
+        }
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                int attempts) {
             var factory = new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
             factory.setCommonErrorHandler(
-                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, ATTEMPTS - 1)));
+                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1)));
             return factory;
         }
 

@@ -9,8 +9,7 @@ import static dev.idempotency.contract.Scenario.scenario;
 import static dev.idempotency.contract.Scenario.stale;
 import static dev.idempotency.contract.Scenario.steps;
 
-import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.testing.TestKafka;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -56,7 +55,7 @@ abstract class DeliveryContract {
                 contended(kind, "meets-rival-and-fails-once").unless(!kind.atCommit, "its rival waits"),
                 contended(kind, "outlasts-the-claim")
                         .unless(kind.atCommit, "it holds its claim for no longer than the commit")
-                        .unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it claims nothing"),
+                        .unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it claims nothing"),
 
                 // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
                 scenario(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
@@ -83,8 +82,17 @@ abstract class DeliveryContract {
                 scenario(kind)
                         .send("1:a", "2:violates-itself", "3:c")
                         .expect(effects("a", "c"), deadLetters("violates-itself"))
-                        .unless(kind.strategy != Strategy.UNIQUE_CONSTRAINT, "it has no constraint"),
+                        .unless(kind.strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
+
+                // An error handler without retries: the failure of all together is no attempt of any.
+                unretried(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
+                unretried(kind)
+                        .send("1:fails", "2:b", "3:fails-once")
+                        .expect(effects("b"), deadLetters("fails", "fails-once")),
+                unretried(kind)
+                        .send("1:a", "2:fails-once", "3:c")
+                        .expect(effects("a", "fails-once", "c"), deadLetters()),
 
                 // The dead letter cannot be published, with and without a message behind it.
                 undeliverable(kind, "1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
@@ -107,7 +115,7 @@ abstract class DeliveryContract {
                 identified(kind)
                         .send("1:fails-if-repeated", "1:fails-if-repeated", "3:c")
                         .expect(effects("fails-if-repeated", "c"), deadLetters(), duplicates(1))
-                        .unless(kind.strategy != Strategy.MESSAGE_ID, "that is up to the listener"),
+                        .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "that is up to the listener"),
                 scenario(kind)
                         .send("1:a", "2:outage@after-commit", "3:c")
                         .expect(
@@ -133,8 +141,8 @@ abstract class DeliveryContract {
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
                 scenario(kind).send("1:a", "2:unreadable", "3:c").expect(effects("a", "c"), deadLetters("unreadable")),
-                conflicting(kind, OnConflict.FAIL).expect(effects("a", "c"), deadLetters("conflict")),
-                conflicting(kind, OnConflict.WARN).expect(effects("a", "c"), duplicates(1), conflicts(1)),
+                conflicting(kind, "fail").expect(effects("a", "c"), deadLetters("conflict")),
+                conflicting(kind, "warn").expect(effects("a", "c"), duplicates(1), conflicts(1)),
                 scenario(kind)
                         .send("1:a", "2:unreadable", "3:fails", "4:swallows-a-database-error", "5:fails-once", "6:f")
                         .expect(
@@ -193,7 +201,9 @@ abstract class DeliveryContract {
                 scenario(kind)
                         .send("1:a", "2:steps", "3:c")
                         .expect(effects("a", "c"), deadLetters("steps"), steps(0))
-                        .unless(kind.strategy == Strategy.MESSAGE_ID && !kind.atCommit, "it may take steps"),
+                        .unless(
+                                kind.strategy == DeduplicationStrategy.MESSAGE_ID && !kind.atCommit,
+                                "it may take steps"),
 
                 // Elsewhere.
                 scenario(kind).send("1:kill").unless(true, "CrashIT and StepCrashIT kill JVMs"),
@@ -202,33 +212,35 @@ abstract class DeliveryContract {
 
     /** Rows for kinds that know a message that is published twice. */
     private static Scenario identified(Kind kind) {
-        return scenario(kind).unless(kind.strategy == Strategy.OFFSET, "a message that is published twice is two");
+        return scenario(kind)
+                .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a message that is published twice is two");
     }
 
     private static Scenario unidentified(Kind kind) {
-        return scenario(kind).unless(kind.strategy != Strategy.OFFSET, "a message that is published twice is one");
+        return scenario(kind)
+                .unless(kind.strategy != DeduplicationStrategy.OFFSET, "a message that is published twice is one");
     }
 
     private static Scenario versioned(Kind kind) {
-        return scenario(kind).unless(kind.strategy != Strategy.VERSION, "it compares no versions");
+        return scenario(kind).unless(kind.strategy != DeduplicationStrategy.VERSION, "it compares no versions");
     }
 
     /** Rows for kinds that need a key. */
     private static Scenario keyed(Kind kind) {
-        return identified(kind).unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it has no key");
+        return identified(kind).unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no key");
     }
 
     private static Scenario stepping(Kind kind, String first, String second) {
         return scenario(kind)
                 .send("1:" + first, "2:" + second, "3:c")
-                .unless(kind.strategy != Strategy.MESSAGE_ID || kind.atCommit, "it may take no steps");
+                .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID || kind.atCommit, "it may take no steps");
     }
 
-    private static Scenario conflicting(Kind kind, OnConflict conflicts) {
+    private static Scenario conflicting(Kind kind, String onConflict) {
         return scenario(kind)
                 .send("1:a", "1:conflict", "3:c")
-                .unless(kind.conflicts != conflicts, "its conflicts are " + kind.conflicts)
-                .unless(kind.strategy != Strategy.MESSAGE_ID, "it compares no payloads");
+                .unless(!kind.onConflict.equals(onConflict), "its conflicts are " + kind.onConflict)
+                .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "it compares no payloads");
     }
 
     private static Scenario acknowledged(Kind kind) {
@@ -240,7 +252,14 @@ abstract class DeliveryContract {
                 .send("1:" + command, "1:" + command)
                 .concurrently()
                 .expect(effects(command), deadLetters(), duplicates(1))
-                .unless(kind.strategy == Strategy.OFFSET, "a partition has one consumer at a time");
+                .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a partition has one consumer at a time");
+    }
+
+    private static Scenario unretried(Kind kind) {
+        return scenario(kind)
+                .withoutRetries()
+                .unless(!kind.containerFactory.equals("handled"), "it has no error handler of its own")
+                .unless(!kind.together, "it gets its messages one by one");
     }
 
     private static Scenario undeliverable(Kind kind, String... messages) {

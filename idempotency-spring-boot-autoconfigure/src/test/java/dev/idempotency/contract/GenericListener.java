@@ -1,7 +1,7 @@
 package dev.idempotency.contract;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
-import dev.idempotency.Strategy;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -55,7 +55,7 @@ abstract class GenericListener {
     }
 
     public String getContainerFactory() {
-        return this.journal.kind.containerFactory;
+        return this.journal.containerFactory;
     }
 
     void process(List<Order> orders, List<Integer> numbers, Acknowledgment acknowledgment) {
@@ -119,7 +119,7 @@ abstract class GenericListener {
                 order.command,
                 order.amount,
                 attempt);
-        if (this.journal.kind.strategy == Strategy.UNIQUE_CONSTRAINT) {
+        if (this.journal.kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) {
             pay(order);
         }
         if (order.command.contains("step")) {

@@ -1,7 +1,6 @@
 package dev.idempotency.contract;
 
-import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -40,6 +39,7 @@ final class Journal {
 
     final String topic;
     final Kind kind;
+    final String containerFactory;
     final int partitions;
     final int consumers;
     final List<Order> sent = new CopyOnWriteArrayList<>();
@@ -55,9 +55,10 @@ final class Journal {
     private final Map<TopicPartition, ConcurrentSkipListMap<Long, Integer>> places = new ConcurrentHashMap<>();
     private final Map<TopicPartition, Long> committed = new ConcurrentHashMap<>();
 
-    Journal(String topic, Kind kind, int partitions, int consumers, JdbcTemplate control) {
+    Journal(String topic, Kind kind, String containerFactory, int partitions, int consumers, JdbcTemplate control) {
         this.topic = topic;
         this.kind = kind;
+        this.containerFactory = containerFactory;
         this.partitions = partitions;
         this.consumers = consumers;
         this.control = control;
@@ -157,8 +158,8 @@ final class Journal {
 
     private boolean isRepeatedBy(int number, Effect effect) {
         Order order = this.sent.get(number);
-        boolean same = effect.command().equals(order.command) || this.kind.conflicts == OnConflict.WARN;
-        return this.kind.strategy != Strategy.OFFSET
+        boolean same = effect.command().equals(order.command) || this.kind.onConflict.equals("warn");
+        return this.kind.strategy != DeduplicationStrategy.OFFSET
                 && effect.id().equals(order.getId())
                 && (effect.version() > order.getVersion() || (effect.version() == order.getVersion() && same));
     }

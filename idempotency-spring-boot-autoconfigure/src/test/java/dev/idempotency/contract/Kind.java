@@ -1,8 +1,7 @@
 package dev.idempotency.contract;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -43,8 +42,8 @@ enum Kind {
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
 
-    final Strategy strategy;
-    final OnConflict conflicts;
+    final DeduplicationStrategy strategy;
+    final String onConflict;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -60,7 +59,7 @@ enum Kind {
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
         this.strategy = annotation.strategy();
-        this.conflicts = annotation.conflicts();
+        this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
     }
 
@@ -93,7 +92,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -102,7 +101,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.WARN)
+    @IdempotentListener(onConflict = "warn")
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")
@@ -116,7 +115,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class RetriedRecords extends GenericListener {
 
         @RetryableTopic(
@@ -129,51 +128,51 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Records extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(onConflict = "fail")
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
+    @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class RecordsByOffset extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class BatchesByOffset extends OfBatches {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     static class PollsByOffset extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload.id", version = "#payload.version")
     static class RecordsByVersion extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload.id", version = "#payload.version")
     static class BatchesByVersion extends OfBatches {}
 
     @IdempotentListener(
-            strategy = Strategy.VERSION,
+            strategy = DeduplicationStrategy.VERSION,
             key = "#payload.id",
             version = "#payload.version",
             transactionPerPoll = "true")
     static class PollsByVersion extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
     static class RecordsByConstraint extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
     static class BatchesByConstraint extends OfBatches {}
 
     @IdempotentListener(
-            strategy = Strategy.UNIQUE_CONSTRAINT,
+            strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
             uniqueConstraint = "payment_pkey",
             transactionPerPoll = "true")
     static class PollsByConstraint extends OfRecords {}

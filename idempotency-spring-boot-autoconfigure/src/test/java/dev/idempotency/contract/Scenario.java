@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.contract.Journal.Effect;
-import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,10 +54,12 @@ final class Scenario {
     private Event event = application -> {};
     private boolean again;
     private boolean refusingDeadLetters;
+    private String containerFactory;
     private Journal journal;
 
     private Scenario(Kind kind) {
         this.kind = kind;
+        this.containerFactory = kind.containerFactory;
     }
 
     static Scenario scenario(Kind kind) {
@@ -85,6 +87,13 @@ final class Scenario {
     Scenario andAgain() {
         this.again = true;
         this.circumstances = ", and again";
+        return this;
+    }
+
+    /** The error handler, which is the application's own, gives up at once. */
+    Scenario withoutRetries() {
+        this.containerFactory = "unretried";
+        this.circumstances = ", without retries";
         return this;
     }
 
@@ -195,7 +204,8 @@ final class Scenario {
     }
 
     Journal open(String topic, ContractApplication application) {
-        this.journal = new Journal(topic, this.kind, this.partitions, this.consumers, application.control());
+        this.journal = new Journal(
+                topic, this.kind, this.containerFactory, this.partitions, this.consumers, application.control());
         return this.journal;
     }
 

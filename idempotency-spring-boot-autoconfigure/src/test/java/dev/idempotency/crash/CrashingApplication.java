@@ -1,9 +1,9 @@
 package dev.idempotency.crash;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
@@ -87,7 +87,7 @@ final class CrashingApplication {
         /** The version grows from one message to the next of those that have as many digits. */
         @KafkaListener(topics = "${topic}", groupId = "${group}-versions")
         @IdempotentListener(
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "#record.value().length()",
                 version = "#record.value().substring(7)",
                 transactionPerPoll = "true")
@@ -99,7 +99,7 @@ final class CrashingApplication {
     static class OffsetListener extends Work {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
+        @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
         void on(String payload) {
             process(payload);
         }

@@ -6,6 +6,7 @@ import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
@@ -39,7 +40,7 @@ class ConflictHandlingTests {
     }
 
     private @Nullable Long digest(ConsumerRecord<?, ?> record) {
-        return this.handling.digest(record, RecordCoordinates.original(record));
+        return this.handling.digest(record, KafkaCoordinates.original(record));
     }
 
     private static ConsumerRecord<String, String> copyOf(long offset) {

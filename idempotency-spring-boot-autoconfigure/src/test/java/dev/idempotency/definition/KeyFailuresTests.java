@@ -2,10 +2,10 @@ package dev.idempotency.definition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.NoKeysYetException;
-import dev.idempotency.Strategy;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -18,7 +18,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class KeyFailuresTests {
 
     private static final ConsumerDescription CONSUMER = new ConsumerDescription(
-            "billing", "listener", List.of("topic"), "group", "somewhere", Duration.ofDays(1), Strategy.MESSAGE_ID);
+            "billing",
+            "listener",
+            List.of("topic"),
+            "group",
+            "somewhere",
+            Duration.ofDays(1),
+            DeduplicationStrategy.MESSAGE_ID);
 
     /** A header's value tells nothing of other messages, and a tombstone nothing of an expression. */
     @ParameterizedTest

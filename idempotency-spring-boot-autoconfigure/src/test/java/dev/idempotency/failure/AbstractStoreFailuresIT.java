@@ -55,7 +55,7 @@ abstract class AbstractStoreFailuresIT {
                 List.of(
                         "topic=" + this.topic,
                         "spring.datasource.hikari.connection-timeout=2000",
-                        "idempotency.cleanup.interval=-",
+                        "idempotency.cleanup.enabled=false",
                         "idempotency.errors.initial-interval=20ms",
                         "idempotency.errors.max-interval=50ms",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,

@@ -11,7 +11,9 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -28,11 +30,16 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.PartitionOffset;
+import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.event.ListenerContainerIdleEvent;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ConsumerSeekAware;
 import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AssignmentCommitOption;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.RecordInterceptor;
@@ -40,6 +47,7 @@ import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.util.CollectionUtils;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
@@ -50,7 +58,18 @@ class AroundListenersIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "records", "batches", "polls", "immediate", "memory", "subMemory", "fixed");
+        createTopics(
+                2,
+                "records",
+                "batches",
+                "polls",
+                "immediate",
+                "memory",
+                "subMemory",
+                "fixed",
+                "pinned",
+                "sought",
+                "latest");
         start(
                 Application.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -144,10 +163,40 @@ class AroundListenersIT extends SharedApplicationTest {
         requireAllProcessed("fixed", "stop", payloads);
     }
 
+    /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */
+    @ParameterizedTest
+    @CsvSource({"pinned, 2", "latest, 2", "sought, 1 2"})
+    void aConsumerThatHasCommittedNothingGoesBackToWhereItStarted(String kind, String expected) {
+        sendTo(1, kind, kind + " 1");
+        faults().prepare(kind, "observation");
+        container(kind).start();
+        await().until(() -> faults().isAssigned(kind));
+        sendTo(1, kind, kind + " 2");
+        awaitCaughtUp(kind);
+        assertThat(faults().areMet(kind)).isTrue();
+        assertThat(effectsOf(kind))
+                .containsExactly(Arrays.stream(expected.split(" "))
+                        .map(each -> kind + " " + each)
+                        .toArray(String[]::new));
+    }
+
     /** Each is met once, by the first record of its kind that comes its way; "a and b" is a, and then b. */
     static class Faults {
 
         private final Set<String> prepared = ConcurrentHashMap.newKeySet();
+        private final Set<String> assigned = ConcurrentHashMap.newKeySet();
+
+        /** A container is idle between polls, when its partitions and their positions are known. */
+        @EventListener
+        void idle(ListenerContainerIdleEvent event) {
+            if (!CollectionUtils.isEmpty(event.getTopicPartitions())) {
+                this.assigned.add(kind());
+            }
+        }
+
+        boolean isAssigned(String kind) {
+            return this.assigned.contains(kind);
+        }
 
         void prepare(String kind, String fault) {
             this.prepared.add(kind + " " + fault);
@@ -245,6 +294,7 @@ class AroundListenersIT extends SharedApplicationTest {
             switch (container.getListenerId()) {
                 case "polls" -> container.setRecordInterceptor(null);
                 case "immediate" -> properties.setPauseImmediate(true);
+                case "latest", "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
                 case "fixed" -> {
                     properties.setFixTxOffsets(true);
                     properties.setStopImmediate(true);
@@ -273,7 +323,7 @@ class AroundListenersIT extends SharedApplicationTest {
         }
     }
 
-    static class Listeners extends ListenersOfKinds {
+    static class Listeners extends ListenersOfKinds implements ConsumerSeekAware {
 
         private final Effects effects;
         private final Faults faults;
@@ -288,6 +338,14 @@ class AroundListenersIT extends SharedApplicationTest {
         @EventListener
         void noLongerIdle(ListenerContainerNoLongerIdleEvent event) {
             this.faults.raise("no longer idle");
+        }
+
+        @Override
+        public void onPartitionsAssigned(
+                Map<org.apache.kafka.common.TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+            if (Faults.kind().equals("sought")) {
+                callback.seekToBeginning(assignments.keySet());
+            }
         }
 
         @Override
@@ -309,6 +367,41 @@ class AroundListenersIT extends SharedApplicationTest {
         @KafkaListener(id = "immediate", topics = "immediate${suffix}", groupId = "immediate${suffix}")
         @IdempotentListener("immediate")
         void immediate(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "pinned",
+                groupId = "pinned${suffix}",
+                topicPartitions =
+                        @TopicPartition(
+                                topic = "pinned${suffix}",
+                                partitionOffsets = @PartitionOffset(partition = "1", initialOffset = "1")),
+                autoStartup = "false")
+        @IdempotentListener("pinned")
+        void pinned(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "sought",
+                topics = "sought${suffix}",
+                groupId = "sought${suffix}",
+                properties = "auto.offset.reset=latest",
+                autoStartup = "false")
+        @IdempotentListener("sought")
+        void sought(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "latest",
+                topics = "latest${suffix}",
+                groupId = "latest${suffix}",
+                properties = "auto.offset.reset=latest",
+                autoStartup = "false")
+        @IdempotentListener("latest")
+        void latest(String payload) {
             on(payload);
         }
 

@@ -9,6 +9,7 @@ import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.database.Causes;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -265,7 +266,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         send("beside", "garbled beside");
         await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
         assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
-        assertThat(container("beside").getCommonErrorHandler()).isNotInstanceOf(OutageErrorHandler.class);
+        assertThat(container("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
     }
 
     @ParameterizedTest

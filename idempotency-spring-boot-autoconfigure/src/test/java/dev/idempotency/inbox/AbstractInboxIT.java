@@ -14,9 +14,9 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.definition.InboxRecorder.Delivered;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
-import dev.idempotency.inbox.InboxRecorder.Delivered;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.observe.ObserverNotifier;
@@ -68,7 +68,7 @@ abstract class AbstractInboxIT {
     private JdbcProcessedMessageStore store;
     private InboxReader reader;
     private InboxTable table;
-    private InboxRecorder recorder;
+    private JdbcInboxRecorder recorder;
     private Inbox inbox;
     private ObserverNotifier<InboxObserver> observers;
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
@@ -111,14 +111,14 @@ abstract class AbstractInboxIT {
             }
         };
         this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
-        this.recorder = new InboxRecorder(
+        this.recorder = new JdbcInboxRecorder(
                 this.store,
-                message -> KeptMessage.of(
+                message -> StoredMessage.of(
                         message.id(), message.coordinates(), message.record(), this.received, 500_000, false),
                 this::isOutage,
                 this.observers);
-        InboxRecorderFactory listeners = new InboxRecorderFactory(
-                this.store, false, 500_000, new DeserializerInstrumentation(), this::isOutage, this.observers);
+        JdbcInboxRecorderFactory listeners = new JdbcInboxRecorderFactory(
+                this.store, 500_000, new DeserializerInstrumentation(), this::isOutage, this.observers);
         this.inbox = new Inbox(this.store, listeners, () -> null, null, this.observers);
         this.purge = new InboxPurge(database);
     }

@@ -32,7 +32,7 @@ class H2ModesInboxIT {
             InboxReader reader = new InboxReader(database);
             TransactionTemplate transaction = database.newTransaction();
             MessageId id = new MessageId("consumer", "1");
-            KeptMessage message = new KeptMessage(
+            StoredMessage message = new StoredMessage(
                     id, new RecordCoordinates("topic", 0, 0), "type", new byte[] {1}, "a: b", new byte[] {1, 2}, null);
             transaction.executeWithoutResult(
                     status -> table.insertFailed(List.of(message), InboxStatus.FAILED, "error"));

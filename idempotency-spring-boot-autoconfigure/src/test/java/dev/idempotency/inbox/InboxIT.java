@@ -71,7 +71,7 @@ class InboxIT extends SharedApplicationTest {
                 "idempotency.inbox.max-payload=" + MAX_PAYLOAD + "B",
                 "idempotency.inbox.retention.processed=2d",
                 "idempotency.inbox.retention.failed=10d",
-                "idempotency.cleanup.interval=-",
+                "idempotency.cleanup.enabled=false",
                 "idempotency.errors.initial-interval=1ms",
                 "idempotency.errors.max-attempts=2");
         this.inbox = this.app.bean(Inbox.class);

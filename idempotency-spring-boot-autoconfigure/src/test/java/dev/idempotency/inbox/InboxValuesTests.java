@@ -59,10 +59,10 @@ class InboxValuesTests {
 
     private final ReceivedRecords received = new ReceivedRecords();
 
-    private KeptMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
+    private StoredMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
-        return KeptMessage.of(new MessageId("c", "1"), original, record, this.received, 10, retries);
+        return StoredMessage.of(new MessageId("c", "1"), original, record, this.received, 10, retries);
     }
 
     @Test
@@ -89,9 +89,9 @@ class InboxValuesTests {
         this.received.beginPoll();
         this.received.remember(headers, false, ByteBuffer.wrap(new byte[] {1}));
         assertThat(keep(headers, "changed", ELSEWHERE, false).payload()).containsExactly(1);
-        KeptMessage unknown = keep(new RecordHeaders(), "changed", ELSEWHERE, false);
+        StoredMessage unknown = keep(new RecordHeaders(), "changed", ELSEWHERE, false);
         assertThat(unknown.payloadSize()).isNull();
-        assertThat(unknown.omitted()).isEqualTo(KeptMessage.UNKNOWN);
+        assertThat(unknown.omitted()).isEqualTo(StoredMessage.UNKNOWN);
     }
 
     private static RuntimeException sanitized(SQLException failure) {

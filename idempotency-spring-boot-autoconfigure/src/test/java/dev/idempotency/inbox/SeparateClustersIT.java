@@ -9,9 +9,9 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
-import dev.idempotency.reconciliation.RecordFate;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
@@ -72,7 +72,7 @@ class SeparateClustersIT extends ApplicationTest {
                     reconciliation.start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
                     return await().atMost(Duration.ofSeconds(60))
                                     .until(() -> reconciliation.lastReconciliation("fickle"), this::hasEnded)
-                                    .count(RecordFate.DUPLICATE)
+                                    .count(ReconciliationOutcome.DUPLICATE)
                             == 2;
                 });
                 assertThat(app.bean(Effects.class).all()).containsExactly("payload");

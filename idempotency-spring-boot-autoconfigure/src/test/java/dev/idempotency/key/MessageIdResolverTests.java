@@ -8,9 +8,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
+import dev.idempotency.kafka.KafkaCoordinates;
+import dev.idempotency.kafka.TopicCoordinates;
+import dev.idempotency.store.MessageIdText;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -57,7 +60,7 @@ class MessageIdResolverTests {
                 expression,
                 names,
                 beans,
-                record -> TopicCoordinates.of(TOPIC_ID, RecordCoordinates.original(record)));
+                record -> TopicCoordinates.of(TOPIC_ID, KafkaCoordinates.original(record)));
     }
 
     private MessageView view(Object payload, Object... arguments) {
@@ -100,7 +103,7 @@ class MessageIdResolverTests {
                 .message()
                 .contains("NumberFormatException")
                 .hasSizeLessThan(2_000);
-        assertThatThrownBy(() -> MessageIdResolver.idsNamed("ledger", " ".repeat(1_000_000)))
+        assertThatThrownBy(() -> MessageIdText.idsNamed("ledger", " ".repeat(1_000_000)))
                 .message()
                 .hasSizeLessThan(2_000);
     }
@@ -183,7 +186,7 @@ class MessageIdResolverTests {
 
     @Test
     void aRecordTellsItsCoordinatesUnlessTheyAreThoseOfAnother() {
-        RecordCoordinates here = RecordCoordinates.of(this.record);
+        RecordCoordinates here = KafkaCoordinates.of(this.record);
         TopicCoordinates.of(TOPIC_ID, new RecordCoordinates("orders", 2, 1)).tellBy(this.record);
         assertThat(TopicCoordinates.toldBy(this.record, here)).isNull();
         TopicCoordinates.of(TOPIC_ID, here).tellBy(this.record);

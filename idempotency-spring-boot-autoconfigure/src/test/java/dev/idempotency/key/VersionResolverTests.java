@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.UnusableKeyException;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.sql.Timestamp;
@@ -33,7 +33,7 @@ class VersionResolverTests {
 
     private static final Instant TIME = Instant.parse("2026-11-17T09:30:00.123456789Z");
 
-    private static Version resolve(String expression, @Nullable Object payload) {
+    private static EntityVersion resolve(String expression, @Nullable Object payload) {
         ExpressionKeySource source =
                 new ExpressionKeySource("version", expression, List.of(), new DefaultListableBeanFactory(), record -> {
                     throw new AssertionError();
@@ -134,12 +134,13 @@ class VersionResolverTests {
 
     @Test
     void aVersionMayBeCalculated() {
-        assertThat(resolve("#payload.length() * 1000L + 7", "four")).isEqualTo(Version.of(4007));
+        assertThat(resolve("#payload.length() * 1000L + 7", "four")).isEqualTo(EntityVersion.of(4007));
     }
 
     @Test
     void aNumberAndATimeDoNotCompare() {
-        assertThatIllegalArgumentException().isThrownBy(() -> Version.of(1).compareTo(Version.of(TIME)));
-        assertThat(Version.of(TIME)).isLessThan(Version.of(TIME.plusNanos(1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> EntityVersion.of(1).compareTo(EntityVersion.of(TIME)));
+        assertThat(EntityVersion.of(TIME)).isLessThan(EntityVersion.of(TIME.plusNanos(1)));
     }
 }

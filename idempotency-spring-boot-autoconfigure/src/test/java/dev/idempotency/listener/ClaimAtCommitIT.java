@@ -3,8 +3,8 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
@@ -116,8 +116,8 @@ class ClaimAtCommitIT extends ApplicationTest {
                 .contains(
                         "does not go with a batch listener",
                         "does not go with transactionPerPoll",
-                        "does not go with keepReply",
-                        "does not go with strategy = Strategy.OFFSET");
+                        "does not go with storeReply",
+                        "does not go with strategy = DeduplicationStrategy.OFFSET");
         assertThatThrownBy(() -> TestApplication.start(
                         "jdbc:h2:mem:at-commit", List.of("topic=" + this.topic, "group=" + this.group), Flushing.class))
                 .rootCause()
@@ -152,13 +152,13 @@ class ClaimAtCommitIT extends ApplicationTest {
         void poll(String payload) {}
 
         @KafkaListener(topics = "${topic}", groupId = "reply")
-        @IdempotentListener(consumer = "reply", claimAtCommit = "true", keepReply = true)
+        @IdempotentListener(consumer = "reply", claimAtCommit = "true", storeReply = true)
         String reply(String payload) {
             return payload;
         }
 
         @KafkaListener(topics = "${topic}", groupId = "offset")
-        @IdempotentListener(consumer = "offset", claimAtCommit = "true", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "offset", claimAtCommit = "true", strategy = DeduplicationStrategy.OFFSET)
         void offset(String payload) {}
     }
 

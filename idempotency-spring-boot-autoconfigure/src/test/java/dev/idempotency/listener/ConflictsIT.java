@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
-import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
@@ -150,10 +149,10 @@ class ConflictsIT extends ListenersTest {
     @IdempotentListener(consumer = "warned", inbox = "true")
     static class Warned extends OfRecords {}
 
-    @IdempotentListener(consumer = "off", conflicts = OnConflict.OFF)
+    @IdempotentListener(consumer = "off", onConflict = "off")
     static class Off extends OfRecords {}
 
-    @IdempotentListener(consumer = "kept", conflicts = OnConflict.FAIL, inbox = "true")
+    @IdempotentListener(consumer = "kept", onConflict = "fail", inbox = "true")
     static class Kept extends OfRecords {}
 
     @Container(factory = "ownConsumers")
@@ -164,7 +163,7 @@ class ConflictsIT extends ListenersTest {
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50), autoStartDltHandler = "false")
         @OwnTopic
-        @IdempotentListener(conflicts = OnConflict.FAIL)
+        @IdempotentListener(onConflict = "fail")
         void on(String payload) {
             happenAndFailOnceAt("fails-once", payload);
         }

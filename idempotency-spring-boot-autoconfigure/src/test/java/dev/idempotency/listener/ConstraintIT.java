@@ -3,9 +3,9 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.listener.ledger.Account;
 import dev.idempotency.observe.Duplicate;
@@ -36,7 +36,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ConstraintIT extends ListenersTest {
 
     @Retention(RetentionPolicy.RUNTIME)
-    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)
+    @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT)
     @interface ByConstraint {
 
         @AliasFor(annotation = IdempotentListener.class, attribute = "uniqueConstraint")
@@ -45,7 +45,7 @@ class ConstraintIT extends ListenersTest {
 
     @Override
     String[] properties() {
-        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.relaxed-checks=merged-entity"};
+        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.checks.relaxed=merged-entity"};
     }
 
     @Override

@@ -171,7 +171,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         classes.addAll(Arrays.asList(listeners));
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
         List<String> all = new ArrayList<>(List.of(
-                "idempotency.cleanup.interval=-",
+                "idempotency.cleanup.enabled=false",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-interval=20ms",
                 "idempotency.errors.max-attempts=3",

@@ -3,16 +3,16 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.observe.ConsumerOutage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -136,7 +136,7 @@ class NoKeysYetIT extends ApplicationTest {
         @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
         @IdempotentListener(
                 consumer = "versions",
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "#payload",
                 version = "#payload.length() > 1 ? T(java.time.LocalDateTime).parse(#payload) : #payload")
         void on(String payload) {

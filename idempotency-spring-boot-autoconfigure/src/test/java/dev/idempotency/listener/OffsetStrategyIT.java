@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.metrics.IdempotencyMeters;
@@ -17,16 +17,25 @@ import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.kafka.listener.BatchInterceptor;
 
 /** What the delivery contract does not say of messages that are recognised by the offsets of their records. */
 class OffsetStrategyIT extends ListenersTest {
@@ -42,7 +51,7 @@ class OffsetStrategyIT extends ListenersTest {
 
     @Override
     Class<?>[] beans() {
-        return new Class<?>[] {SimpleMeterRegistry.class};
+        return new Class<?>[] {SimpleMeterRegistry.class, Reordering.class};
     }
 
     @Test
@@ -123,18 +132,55 @@ class OffsetStrategyIT extends ListenersTest {
         assertThat(effects(Gaps.class)).containsExactly("a", "b", "c", "d");
     }
 
-    @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
+    /** From the second delivery on: the first fails, so that they are processed one by one. */
+    @ParameterizedTest
+    @ValueSource(classes = {ReorderedBatches.class, ReorderedPolls.class})
+    void recordsInAnotherOrderAreNotTakenForDuplicates(Class<? extends Listener> listener) {
+        this.app.bean(Reordering.class).remaining.set(3);
+        deliver(listener, ":a", ":fails", ":c");
+        assertThat(effects(listener)).containsExactly("a", "c");
+        assertThat(givenUp(listener)).containsExactly("fails");
+    }
+
+    @IdempotentListener(consumer = "forgotten", strategy = DeduplicationStrategy.OFFSET)
     static class Forgotten extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Records extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET)
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Gaps extends OfBatches {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class ReorderedBatches extends OfBatches {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
+    static class ReorderedPolls extends OfRecords {}
+
+    static class Reordering implements BatchInterceptor<Object, Object> {
+
+        private final AtomicInteger remaining = new AtomicInteger();
+
+        @Override
+        public ConsumerRecords<Object, Object> intercept(
+                ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
+            int before = this.remaining.getAndDecrement();
+            if (before == 3 || before < 1) {
+                return records;
+            }
+            Map<TopicPartition, List<ConsumerRecord<Object, Object>>> reordered = new HashMap<>();
+            for (TopicPartition partition : records.partitions()) {
+                List<ConsumerRecord<Object, Object>> reversed = new ArrayList<>(records.records(partition));
+                Collections.reverse(reversed);
+                reordered.put(partition, reversed);
+            }
+            return new ConsumerRecords<>(reordered, Map.of());
+        }
+    }
 }

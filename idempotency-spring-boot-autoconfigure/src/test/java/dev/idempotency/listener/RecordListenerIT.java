@@ -17,7 +17,12 @@ import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -31,6 +36,7 @@ import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.listener.ConsumerSeekAware;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -85,6 +91,23 @@ class RecordListenerIT extends ListenersTest {
         assertThatIllegalStateException()
                 .isThrownBy(this.app.bean(Late.class)::acknowledgeLate)
                 .withMessageContaining("before it returns");
+    }
+
+    /** By the consumer, or by a callback: as it is written in the payload. Elsewhere it may seek. */
+    @Test
+    void whatTheListenerSeeksBackToIsRolledBackAndRedelivered() {
+        String[] seeks = {"consumer", "beginning", "offset", "function", "relative", "start", "time"};
+        deliver(
+                SeeksBack.class,
+                Arrays.stream(seeks).map(seek -> seek + ":" + seek).toArray(String[]::new));
+        assertThat(effects(SeeksBack.class)).containsExactlyInAnyOrder(seeks);
+        assertThat(this.app.bean(SeeksBack.class).calls()).hasSize(2 * seeks.length);
+        assertThat(failures(SeeksBack.class)).hasSize(seeks.length).allSatisfy(failure -> assertThat(failure)
+                .isInstanceOf(NotAcknowledgedException.class)
+                .hasMessageContaining("nack()"));
+        deliver(SeeksElsewhere.class, "1:a", "2:b");
+        assertThat(effects(SeeksElsewhere.class)).containsExactly("a", "b");
+        assertThat(failures(SeeksElsewhere.class)).isEmpty();
     }
 
     @Test
@@ -208,6 +231,58 @@ class RecordListenerIT extends ListenersTest {
             if (calls().size() > 1) {
                 acknowledgment.acknowledge();
             }
+        }
+    }
+
+    abstract static class Seeking extends Listener implements ConsumerSeekAware {
+
+        ConsumerSeekCallback callback;
+
+        abstract void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer);
+
+        @Override
+        public void registerSeekCallback(ConsumerSeekCallback callback) {
+            this.callback = callback;
+        }
+
+        @OwnTopic(containerFactory = "handled")
+        @IdempotentListener
+        void on(ConsumerRecord<String, String> record, Consumer<?, ?> consumer) {
+            happen(record.value());
+            if (Collections.frequency(calls(), record.value()) == 1) {
+                seek(record, new TopicPartition(record.topic(), 0), consumer);
+            }
+        }
+    }
+
+    static class SeeksBack extends Seeking {
+
+        @Override
+        void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer) {
+            String topic = record.topic();
+            long offset = record.offset();
+            switch ((String) record.value()) {
+                case "consumer" -> consumer.seek(partition, offset);
+                case "beginning" -> consumer.seekToBeginning(List.of(partition));
+                case "offset" -> this.callback.seek(topic, 0, offset);
+                case "function" -> this.callback.seek(topic, 0, position -> Math.min(position, offset));
+                case "relative" -> this.callback.seekRelative(topic, 0, offset - consumer.position(partition), true);
+                case "start" -> this.callback.seekToBeginning(topic, 0);
+                default -> this.callback.seekToTimestamp(List.of(partition), record.timestamp());
+            }
+        }
+    }
+
+    /** To where it is anyway, and in a partition that is not its own. */
+    static class SeeksElsewhere extends Seeking {
+
+        @Override
+        void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer) {
+            consumer.seek(partition, consumer.position(partition));
+            this.callback.seekToTimestamp(record.topic(), 0, record.timestamp() + 1);
+            this.callback.seekToBeginning(record.topic(), 1);
+            this.callback.seek(record.topic(), 0, record.offset() + 1);
+            this.callback.seekToEnd(List.of(partition));
         }
     }
 

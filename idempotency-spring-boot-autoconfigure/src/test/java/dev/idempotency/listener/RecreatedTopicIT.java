@@ -3,10 +3,9 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
@@ -14,9 +13,9 @@ import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
+import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
@@ -262,7 +261,7 @@ class RecreatedTopicIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}offsets")
-        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "offsets", strategy = DeduplicationStrategy.OFFSET)
         void offsets(String payload) {
             this.effects.happen("offsets " + payload);
         }
@@ -283,7 +282,7 @@ class RecreatedTopicIT extends ApplicationTest {
         private Effects effects;
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "identified", conflicts = OnConflict.FAIL)
+        @IdempotentListener(consumer = "identified", onConflict = "fail")
         void on(String payload) {
             this.effects.happen(payload);
         }

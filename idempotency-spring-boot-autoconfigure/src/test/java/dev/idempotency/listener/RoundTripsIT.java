@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
@@ -68,7 +68,7 @@ class RoundTripsIT {
                         "topic=" + TOPIC,
                         "spring.kafka.listener.auto-startup=false",
                         "spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS,
-                        "idempotency.cleanup.interval=-",
+                        "idempotency.cleanup.enabled=false",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
                         "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),
@@ -200,7 +200,7 @@ class RoundTripsIT {
         }
 
         @KafkaListener(id = "constraint", topics = "${topic}")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_effect_name")
+        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_effect_name")
         void constraint(String payload) {
             this.jdbc.update("insert into unique_effect (name) values (?)", payload);
         }
@@ -236,14 +236,14 @@ class RoundTripsIT {
         }
 
         @KafkaListener(id = "version", topics = "${topic}")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.length()")
         void version(String payload) {
             this.effects.happen("version " + payload);
         }
 
         @KafkaListener(id = "version-batch", topics = "${topic}", batch = "true")
         @IdempotentListener(
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "'one' + #payload[8]",
                 version = "#payload.split('[ x]')[1]")
         void versionBatch(List<String> payloads) {
@@ -275,13 +275,13 @@ class RoundTripsIT {
         }
 
         @KafkaListener(id = "offset", topics = "${topic}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
+        @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
         void offset(String payload) {
             this.effects.happen("offset " + payload);
         }
 
         @KafkaListener(id = "offset-batch", topics = "${topic}", batch = "true")
-        @IdempotentListener(strategy = Strategy.OFFSET)
+        @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
         void offsetBatch(List<String> payloads) {
             this.effects.happen("offset-batch of " + payloads.size());
         }

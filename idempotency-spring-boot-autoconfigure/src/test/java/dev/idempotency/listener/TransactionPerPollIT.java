@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.MicrometerObservationListener;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -202,9 +202,9 @@ class TransactionPerPollIT extends ListenersTest {
         public void onStop(KafkaRecordReceiverContext context) {
             this.stopped.add(context.getOffset() + " "
                     + Stream.of(
-                                    ObservationObserver.CONSUMER,
-                                    ObservationObserver.OUTCOME,
-                                    ObservationObserver.MESSAGE_ID)
+                                    MicrometerObservationListener.CONSUMER,
+                                    MicrometerObservationListener.OUTCOME,
+                                    MicrometerObservationListener.MESSAGE_ID)
                             .map(context::getHighCardinalityKeyValue)
                             .filter(Objects::nonNull)
                             .map(KeyValue::getValue)

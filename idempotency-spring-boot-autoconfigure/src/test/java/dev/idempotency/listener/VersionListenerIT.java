@@ -2,10 +2,10 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
-import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
@@ -114,21 +114,25 @@ class VersionListenerIT extends ListenersTest {
     static class Records extends Listener {
 
         @OwnTopic
-        @IdempotentListener(consumer = "records", strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+        @IdempotentListener(
+                consumer = "records",
+                strategy = DeduplicationStrategy.VERSION,
+                key = ENTITY,
+                version = VERSION)
         void on(String payload) {
             happen(IdempotencyContext.current().messageId().value());
         }
     }
 
     @Container(factory = "handled")
-    @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+    @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = ENTITY, version = VERSION)
     static class HandledBatches extends OfBatches {}
 
     static class Retried extends Listener {
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100), autoStartDltHandler = "false")
         @OwnTopic
-        @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+        @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = ENTITY, version = VERSION)
         void on(String payload) {
             happen(IdempotencyContext.current().messageId().value());
             if (payload.endsWith("fails") && !calls().contains("a@2")) {

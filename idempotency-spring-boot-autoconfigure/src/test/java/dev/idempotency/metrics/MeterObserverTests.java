@@ -3,11 +3,10 @@ package dev.idempotency.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
-import dev.idempotency.Version;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.Conflict;
@@ -34,7 +33,13 @@ import org.springframework.util.ReflectionUtils;
 class MeterObserverTests {
 
     private static final ConsumerDescription BILLING = new ConsumerDescription(
-            "billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), Strategy.MESSAGE_ID);
+            "billing",
+            "Listener.on",
+            List.of("bills"),
+            "group",
+            "headers",
+            Duration.ofDays(7),
+            DeduplicationStrategy.MESSAGE_ID);
     private static final MessageId ID = new MessageId("billing", "1");
     private static final RecordCoordinates RECORD = new RecordCoordinates("bills", 0, 1);
 
@@ -60,7 +65,7 @@ class MeterObserverTests {
                         "group",
                         "the constraint payment_pkey",
                         Duration.ofDays(7),
-                        Strategy.UNIQUE_CONSTRAINT))
+                        DeduplicationStrategy.UNIQUE_CONSTRAINT))
                 .duplicate(new Duplicate(ID, RECORD, DuplicateKind.UNKNOWN, null, null));
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained")).isOne();
         assertThat(count("idempotency.dedup.hits", "consumer", "constrained", "kind", "unknown"))
@@ -140,7 +145,7 @@ class MeterObserverTests {
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));
         observer.conflict(new Conflict(ID, RECORD, RECORD, null));
-        observer.stale(new Stale(ID, RECORD, Version.of(1), Version.of(2), null, null));
+        observer.stale(new Stale(ID, RECORD, "1", "2", null, null));
         observer.missingKey(RECORD);
         observer.failed(RECORD, new IllegalStateException());
         observer.committed(1000);

@@ -109,15 +109,16 @@ class MetersIT {
                 .until(this.app::billingObservations, ended -> ended.size() >= before + 4)
                 .subList(before, before + 4);
         assertThat(observations)
-                .extracting(context -> value(context, ObservationObserver.OUTCOME))
+                .extracting(context -> value(context, MicrometerObservationListener.OUTCOME))
                 .containsExactly("processed", "duplicate", "failed", "missing_key");
         assertThat(observations)
-                .extracting(context -> value(context, ObservationObserver.CONSUMER))
+                .extracting(context -> value(context, MicrometerObservationListener.CONSUMER))
                 .containsOnly(BILLING);
         assertThat(observations.subList(0, 2))
-                .extracting(context -> value(context, ObservationObserver.MESSAGE_ID))
+                .extracting(context -> value(context, MicrometerObservationListener.MESSAGE_ID))
                 .containsOnly(id);
-        Instant original = Instant.parse(value(observations.get(1), ObservationObserver.ORIGINAL_PROCESSED_AT));
+        Instant original =
+                Instant.parse(value(observations.get(1), MicrometerObservationListener.ORIGINAL_PROCESSED_AT));
         assertThat(original).isBefore(Instant.now().plusSeconds(60));
         assertThat(observations)
                 .as("ids, outcomes and consumers must not become tags of Spring Kafka's timer")

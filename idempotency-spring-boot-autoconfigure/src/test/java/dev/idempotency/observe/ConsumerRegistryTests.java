@@ -2,7 +2,7 @@ package dev.idempotency.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.Strategy;
+import dev.idempotency.DeduplicationStrategy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +20,6 @@ class ConsumerRegistryTests {
 
     private static ConsumerDescription consumer(String name, Duration retention) {
         return new ConsumerDescription(
-                name, "Orders.on", List.of("orders"), "group", "header", retention, Strategy.MESSAGE_ID);
+                name, "Orders.on", List.of("orders"), "group", "header", retention, DeduplicationStrategy.MESSAGE_ID);
     }
 }

@@ -23,7 +23,7 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultStore;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -141,7 +141,7 @@ abstract class AbstractOperationsIT {
                         "spring.kafka.bootstrap-servers=localhost:1",
                         "idempotency.claim.timeout=1s",
                         "idempotency.results.max-size=" + MAX_SIZE + "B",
-                        "idempotency.cleanup.interval=-"),
+                        "idempotency.cleanup.enabled=false"),
                 Consumers.class);
         this.operations = this.app.bean(IdempotentOperations.class);
         this.outcomes = this.app.bean(Outcomes.class);
@@ -182,15 +182,15 @@ abstract class AbstractOperationsIT {
     }
 
     final boolean isDuplicate(String key) {
-        return this.operations.execute(id(key), () -> {}).isDuplicate();
+        return this.operations.execute(id(key), () -> {}).duplicate();
     }
 
     /** Operations of the application with another store or another transaction manager. */
     final IdempotentOperations operationsWith(Duration claimTimeout, @Nullable PlatformTransactionManager manager) {
-        return new TransactionalOperations(
+        return new IdempotentTemplate(
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
                 this.app.bean(DeclaredConsumers.class),
-                this.app.bean(KeptResults.class),
+                this.app.bean(ResultStore.class),
                 null,
                 (manager != null)
                         ? new StaticListableBeanFactory(Map.of("manager", manager))
@@ -259,10 +259,10 @@ abstract class AbstractOperationsIT {
 
     @Test
     void workIsDoneOnceAndADuplicateDoesNone() {
-        assertThat(this.operations.execute(id("a"), () -> happen("a")).isDuplicate())
+        assertThat(this.operations.execute(id("a"), () -> happen("a")).duplicate())
                 .isFalse();
         Execution<?> second = this.operations.execute(id("a"), () -> happen("a"));
-        assertThat(second.isDuplicate()).isTrue();
+        assertThat(second.duplicate()).isTrue();
         assertThat(second.result()).isNull();
         assertThat(effects()).containsExactly("a");
         assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
@@ -300,7 +300,7 @@ abstract class AbstractOperationsIT {
             try {
                 Execution<Receipt> done = execution.get(30, TimeUnit.SECONDS);
                 assertThat(done.result()).isEqualTo(Receipt.of(4));
-                outcomes.add(done.isDuplicate() ? "duplicate" : "done");
+                outcomes.add(done.duplicate() ? "duplicate" : "done");
             } catch (ExecutionException ex) {
                 outcomes.add(String.valueOf(ex.getCause().getMessage()));
             }
@@ -525,7 +525,7 @@ abstract class AbstractOperationsIT {
                     assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("a"));
                     throw new IllegalStateException("no");
                 }));
-        assertThat(this.operations.execute(inner, () -> {}).isDuplicate()).isFalse();
+        assertThat(this.operations.execute(inner, () -> {}).duplicate()).isFalse();
         assertThatExceptionOfType(ResultForgottenException.class)
                 .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> this.operations
                         .execute(id("b"), String.class, () -> "inner")
@@ -758,7 +758,7 @@ abstract class AbstractOperationsIT {
                     happen(null);
                 }));
         Execution<Receipt> second = this.operations.execute(id("a"), Receipt.class, work);
-        assertThat(second.isDuplicate()).isFalse();
+        assertThat(second.duplicate()).isFalse();
         assertThat(second.result()).isEqualTo(Receipt.of(1));
         assertThat(effects()).containsExactly("charged");
         assertThat(keys).hasSize(2).endsWith("mail");

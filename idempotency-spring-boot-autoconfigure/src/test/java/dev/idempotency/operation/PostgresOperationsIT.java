@@ -110,7 +110,7 @@ class PostgresOperationsIT extends AbstractOperationsIT {
                     this.operations.claim(id("a"));
                     failAndCatch();
                 }));
-        assertThat(this.operations.execute(id("a"), () -> {}).isDuplicate()).isFalse();
+        assertThat(this.operations.execute(id("a"), () -> {}).duplicate()).isFalse();
     }
 
     private void failAndCatch() {

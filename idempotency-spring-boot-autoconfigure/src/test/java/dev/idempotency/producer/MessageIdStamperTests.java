@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIds;
+import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -64,7 +64,7 @@ class MessageIdStamperTests {
     }
 
     private static String idOf(ProducerRecord<?, ?> record) {
-        Header header = record.headers().lastHeader(MessageIds.HEADER);
+        Header header = record.headers().lastHeader(MessageIdHeader.HEADER);
         return (header != null) ? new String(header.value(), StandardCharsets.UTF_8) : "none";
     }
 

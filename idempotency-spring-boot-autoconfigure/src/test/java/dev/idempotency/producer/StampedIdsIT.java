@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageIds;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
@@ -62,7 +62,7 @@ class StampedIdsIT extends SharedApplicationTest {
     }
 
     private static String idOf(ConsumerRecord<?, ?> record) {
-        Header header = record.headers().lastHeader(MessageIds.HEADER);
+        Header header = record.headers().lastHeader(MessageIdHeader.HEADER);
         return (header != null) ? new String(header.value(), StandardCharsets.UTF_8) : "none";
     }
 
@@ -179,7 +179,8 @@ class StampedIdsIT extends SharedApplicationTest {
                 // tag::batch[]
                 String id = IdempotencyContext.current().deriveKey(i, "forwarded");
                 this.template
-                        .send(MessageIds.stamp(new ProducerRecord<>("batch-out" + this.suffix, "named " + payload), id))
+                        .send(MessageIdHeader.stamp(
+                                new ProducerRecord<>("batch-out" + this.suffix, "named " + payload), id))
                         .join();
                 // end::batch[]
                 failIfAsked(payload);

@@ -1,19 +1,19 @@
 package dev.idempotency.recipes;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.MessageIds;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.key.MessageIdHeader;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetterQuery;
@@ -117,7 +117,7 @@ abstract class DocumentedExamples {
             List<Measurement> measurements;
 
             @KafkaListener(topics = "measurements", groupId = "climate")
-            @IdempotentListener(strategy = Strategy.OFFSET)
+            @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
             void on(Measurement measurement) {
                 this.measurements.add(measurement);
             }
@@ -128,7 +128,10 @@ abstract class DocumentedExamples {
             Accounts accounts;
 
             @KafkaListener(topics = "accounts")
-            @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.accountId", version = "#payload.version")
+            @IdempotentListener(
+                    strategy = DeduplicationStrategy.VERSION,
+                    key = "#payload.accountId",
+                    version = "#payload.version")
             void on(AccountState state) {
                 this.accounts.save(state);
             }
@@ -143,7 +146,7 @@ abstract class DocumentedExamples {
             JdbcTemplate jdbc;
 
             @KafkaListener(topics = "payments")
-            @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+            @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
             void on(Payment payment) {
                 jdbc.update("insert into payment (id, amount) values (?, ?)", payment.id(), payment.amount());
                 jdbc.update(
@@ -183,7 +186,7 @@ abstract class DocumentedExamples {
         String topic;
 
         void send(String order) {
-            this.template.send(MessageIds.stamp(new ProducerRecord<>(this.topic, order, "paid"), order + "/PAID"));
+            this.template.send(MessageIdHeader.stamp(new ProducerRecord<>(this.topic, order, "paid"), order + "/PAID"));
         }
     }
 
@@ -209,7 +212,7 @@ abstract class DocumentedExamples {
         void use(String key, Payment payment, Row row, List<MessageId> ids) {
             Execution<Receipt> execution =
                     idempotent.execute(MessageId.of("receipts", key), Receipt.class, () -> book(payment));
-            execution.isDuplicate();
+            execution.duplicate();
             execution.result();
 
             boolean first = idempotent.claim(MessageId.of("imports", row.id()));

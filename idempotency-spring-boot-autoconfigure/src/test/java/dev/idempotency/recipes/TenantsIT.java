@@ -3,8 +3,8 @@ package dev.idempotency.recipes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.StartupCheck;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.retention.Cleanup;
@@ -52,7 +52,7 @@ class TenantsIT extends ApplicationTest {
     private TestApplication start(String... properties) {
         List<String> all = Stream.concat(
                         Stream.of(properties),
-                        Stream.of("idempotency.errors.initial-interval=10ms", "idempotency.cleanup.interval=-"))
+                        Stream.of("idempotency.errors.initial-interval=10ms", "idempotency.cleanup.enabled=false"))
                 .toList();
         return start(all, Tenants.class, BookingListener.class);
     }
@@ -98,7 +98,7 @@ class TenantsIT extends ApplicationTest {
     @Test
     void aTableForEachTenantIsRefused() {
         assertThat(NestedExceptionUtils.getMostSpecificCause(catchThrowable(() -> start(new String[0]))))
-                .hasMessageContainingAll("[" + Check.ROUTING_DATA_SOURCE + "]", "idempotency.schema.name");
+                .hasMessageContainingAll("[" + StartupCheck.ROUTING_DATA_SOURCE + "]", "idempotency.schema.name");
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -3,10 +3,10 @@ package dev.idempotency.reconciliation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
@@ -79,13 +79,21 @@ class ReconciliationIT extends SharedApplicationTest {
         this.app.send(topic("ledger"), null, "ledger without key");
         awaitCaughtUp("ledger");
         ReconciliationReport sound = reconcile("ledger");
-        assertFates(sound, Map.of(RecordFate.PROCESSED, 3L, RecordFate.DUPLICATE, 1L, RecordFate.DEAD_LETTERED, 2L));
+        assertFates(
+                sound,
+                Map.of(
+                        ReconciliationOutcome.PROCESSED,
+                        3L,
+                        ReconciliationOutcome.DUPLICATE,
+                        1L,
+                        ReconciliationOutcome.DEAD_LETTERED,
+                        2L));
         assertThat(sound.state()).isEqualTo(State.COMPLETED);
         assertThat(sound.share()).isEqualTo(1.0);
 
         forgetRow("ledger", "ledger b");
         ReconciliationReport report = reconcile("ledger");
-        assertThat(report.count(RecordFate.MISSING)).isOne();
+        assertThat(report.count(ReconciliationOutcome.MISSING)).isOne();
         assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("ledger b");
         assertThat(report.missing().get(0).record().topic()).isEqualTo(topic("ledger"));
         assertThat(report.replayed()).isZero();
@@ -93,7 +101,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(replay("ledger").replayed()).isOne();
         awaitCaughtUp("ledger");
         assertThat(effectsOf("ledger")).containsExactly("ledger a", "ledger b", "ledger b", "ledger c");
-        assertThat(reconcile("ledger").count(RecordFate.MISSING)).isZero();
+        assertThat(reconcile("ledger").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
     @Test
@@ -102,14 +110,26 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("dropped");
         assertFates(
                 reconcile("dropped"),
-                Map.of(RecordFate.PROCESSED, 2L, RecordFate.MISSING, 1L, RecordFate.UNREADABLE, 1L));
+                Map.of(
+                        ReconciliationOutcome.PROCESSED,
+                        2L,
+                        ReconciliationOutcome.MISSING,
+                        1L,
+                        ReconciliationOutcome.UNREADABLE,
+                        1L));
         Listeners.MENDED.add("dropped");
         assertThat(replay("dropped").replayed()).isOne();
         awaitCaughtUp("dropped");
         assertThat(effectsOf("dropped")).containsExactly("dropped a", "dropped b", "dropped fails");
         assertFates(
                 reconcile("dropped"),
-                Map.of(RecordFate.PROCESSED, 3L, RecordFate.DUPLICATE, 1L, RecordFate.UNREADABLE, 1L));
+                Map.of(
+                        ReconciliationOutcome.PROCESSED,
+                        3L,
+                        ReconciliationOutcome.DUPLICATE,
+                        1L,
+                        ReconciliationOutcome.UNREADABLE,
+                        1L));
     }
 
     @Test
@@ -121,12 +141,12 @@ class ReconciliationIT extends SharedApplicationTest {
         recreateTopic("recreated");
         this.app.send(topic("recreated"), null, "recreated new");
         commitAll("recreated");
-        assertFates(reconcile("recreated"), Map.of(RecordFate.MISSING, 1L));
+        assertFates(reconcile("recreated"), Map.of(ReconciliationOutcome.MISSING, 1L));
         assertThat(replay("recreated").replayed()).isOne();
         container.start();
         awaitCaughtUp("recreated");
         assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
-        assertThat(reconcile("recreated").count(RecordFate.MISSING)).isZero();
+        assertThat(reconcile("recreated").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
     /** As if the application had processed them before it had the library. */
@@ -152,10 +172,10 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(
                 report,
                 Map.of(
-                        RecordFate.NOT_JUDGED, 4L,
-                        RecordFate.PROCESSED, 1L,
-                        RecordFate.DUPLICATE, 1L,
-                        RecordFate.MISSING, 1L));
+                        ReconciliationOutcome.NOT_JUDGED, 4L,
+                        ReconciliationOutcome.PROCESSED, 1L,
+                        ReconciliationOutcome.DUPLICATE, 1L,
+                        ReconciliationOutcome.MISSING, 1L));
         assertThat(report.judgedFrom())
                 .containsExactly(Map.entry(topic("begun") + "-0", 3L), new SimpleEntry<>(topic("begun") + "-1", null));
         assertThat(report.replayed()).isOne();
@@ -173,7 +193,7 @@ class ReconciliationIT extends SharedApplicationTest {
         sendTo("interrupted", 0, "interrupted lost", enabled);
         commitAll("interrupted");
         ReconciliationReport looked = reconcile("interrupted");
-        assertFates(looked, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 2L));
+        assertFates(looked, Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.MISSING, 2L));
         assertThat(looked.replayed()).isZero();
         assertThat(reconcile(new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled))
                         .replayed())
@@ -195,7 +215,9 @@ class ReconciliationIT extends SharedApplicationTest {
     void whatAnInterceptorMayHaveSkippedIsNotReplayed() {
         send("intercepted", "intercepted a", "intercepted is skipped");
         awaitCaughtUp("intercepted");
-        assertFates(reconcile("intercepted"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+        assertFates(
+                reconcile("intercepted"),
+                Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.MISSING, 1L));
         for (String consumer : List.of("intercepted", "intercepted-batch")) {
             assertThatExceptionOfType(ReconciliationException.class)
                     .isThrownBy(() -> replay(consumer))
@@ -226,7 +248,7 @@ class ReconciliationIT extends SharedApplicationTest {
                     .equals(Map.of(0, 5L)));
             commitAll("marked");
             ReconciliationReport report = reconcile("marked");
-            assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+            assertFates(report, Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.MISSING, 1L));
             assertThat(report.records()).isEqualTo(5);
             assertThat(report.share()).isEqualTo(1.0);
         }
@@ -236,12 +258,14 @@ class ReconciliationIT extends SharedApplicationTest {
     void aDeadLetterOfATopicThatIsGoneDoesNotStandForTheRecordThatIsAtItsPlaceNow() {
         send("reborn", "reborn first", "reborn fails");
         awaitCaughtUp("reborn");
-        assertFates(reconcile("reborn"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 1L));
+        assertFates(
+                reconcile("reborn"),
+                Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.DEAD_LETTERED, 1L));
         container("reborn").stop();
         recreateTopic("reborn");
         send("reborn", "reborn new", "reborn newer");
         commitAll("reborn");
-        assertFates(reconcile("reborn"), Map.of(RecordFate.MISSING, 2L));
+        assertFates(reconcile("reborn"), Map.of(ReconciliationOutcome.MISSING, 2L));
     }
 
     @Test
@@ -249,16 +273,16 @@ class ReconciliationIT extends SharedApplicationTest {
         sendTo("pinned", 0, "pinned a", null);
         sendTo("pinned", 1, "pinned b", null);
         awaitCaughtUp("pinned");
-        assertFates(reconcile("pinned"), Map.of(RecordFate.PROCESSED, 1L));
+        assertFates(reconcile("pinned"), Map.of(ReconciliationOutcome.PROCESSED, 1L));
         send("named-a", "named a");
         send("named-b", "named b");
         this.app.awaitCaughtUp(topic("named"), topic("named-a"));
         this.app.awaitCaughtUp(topic("named"), topic("named-b"));
-        assertFates(reconcile("named"), Map.of(RecordFate.PROCESSED, 2L));
+        assertFates(reconcile("named"), Map.of(ReconciliationOutcome.PROCESSED, 2L));
         send("twice", "twice a", "twice b");
         this.app.send(topic("twice"), "tombstone", null);
         awaitCaughtUp("twice");
-        assertFates(reconcile("twice"), Map.of(RecordFate.PROCESSED, 3L));
+        assertFates(reconcile("twice"), Map.of(ReconciliationOutcome.PROCESSED, 3L));
         forgetRow("twice", "twice b");
         assertThat(replay("twice").replayed()).isOne();
     }
@@ -277,8 +301,8 @@ class ReconciliationIT extends SharedApplicationTest {
         ReconciliationReport away = reconcile("asking");
         Listeners.AWAY.set(false);
         assertThat(away.state()).isEqualTo(State.FAILED);
-        assertThat(away.count(RecordFate.WITHOUT_KEY)).isZero();
-        assertFates(reconcile("asking"), Map.of(RecordFate.PROCESSED, 1L));
+        assertThat(away.count(ReconciliationOutcome.WITHOUT_KEY)).isZero();
+        assertFates(reconcile("asking"), Map.of(ReconciliationOutcome.PROCESSED, 1L));
     }
 
     private MessageListenerContainer container(String id) {
@@ -298,10 +322,11 @@ class ReconciliationIT extends SharedApplicationTest {
         send("handlers", "handlers a", "handlers b");
         awaitCaughtUp("batch");
         awaitCaughtUp("handlers");
-        assertFates(reconcile("batch"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.FILTERED, 1L));
+        assertFates(
+                reconcile("batch"), Map.of(ReconciliationOutcome.PROCESSED, 2L, ReconciliationOutcome.FILTERED, 1L));
         forgetRow("handlers", "handlers b");
         ReconciliationReport report = reconcile("handlers");
-        assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+        assertFates(report, Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.MISSING, 1L));
         assertThat(report.missing())
                 .containsExactly(new MissingMessage(new RecordCoordinates(topic("handlers"), 0, 1), "handlers b"));
         assertThat(effectsOf("handlers")).hasSize(2);
@@ -314,7 +339,7 @@ class ReconciliationIT extends SharedApplicationTest {
                 .withMessageContainingAll("'arguments'", "[partition]", "#payload");
         assertThatExceptionOfType(ReconciliationException.class)
                 .isThrownBy(() -> reconcile("positions"))
-                .withMessageContainingAll("'positions'", "Strategy.MESSAGE_ID");
+                .withMessageContainingAll("'positions'", "DeduplicationStrategy.MESSAGE_ID");
         this.app.send(topic("converted"), null, "42");
         awaitCaughtUp("converted");
         ReconciliationReport report = reconcile("converted");
@@ -330,7 +355,13 @@ class ReconciliationIT extends SharedApplicationTest {
                 .atMost(Duration.ofSeconds(30))
                 .untilAsserted(() -> assertFates(
                         reconcile("retried"),
-                        Map.of(RecordFate.PROCESSED, 1L, RecordFate.RETRYING, 1L, RecordFate.DEAD_LETTERED, 1L)));
+                        Map.of(
+                                ReconciliationOutcome.PROCESSED,
+                                1L,
+                                ReconciliationOutcome.RETRYING,
+                                1L,
+                                ReconciliationOutcome.DEAD_LETTERED,
+                                1L)));
     }
 
     @Test
@@ -346,18 +377,30 @@ class ReconciliationIT extends SharedApplicationTest {
                 .until(() -> deadLetters.lastRedrive("redriven").endedAt() != null);
         commitAll("redriven");
         ReconciliationReport report = reconcile("redriven");
-        assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 1L, RecordFate.MISSING, 1L));
+        assertFates(
+                report,
+                Map.of(
+                        ReconciliationOutcome.PROCESSED,
+                        1L,
+                        ReconciliationOutcome.DEAD_LETTERED,
+                        1L,
+                        ReconciliationOutcome.MISSING,
+                        1L));
         assertThat(report.missing().get(0).record().offset()).isEqualTo(2);
         replay("redriven");
         container.start();
         awaitCaughtUp("redriven");
-        assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 3L));
+        assertFates(
+                reconcile("redriven"),
+                Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.DEAD_LETTERED, 3L));
         Listeners.MENDED.add("redriven");
         deadLetters.redriveAll("redriven");
         Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> effectsOf("redriven")
                 .equals(List.of("redriven fails", "redriven first")));
         awaitCaughtUp("redriven");
-        assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.DUPLICATE, 3L));
+        assertFates(
+                reconcile("redriven"),
+                Map.of(ReconciliationOutcome.PROCESSED, 2L, ReconciliationOutcome.DUPLICATE, 3L));
     }
 
     @Test
@@ -365,7 +408,7 @@ class ReconciliationIT extends SharedApplicationTest {
         send("kept", "kept a", "kept fails");
         awaitCaughtUp("kept");
         forgetRow("kept", "kept a");
-        assertFates(reconcile("kept"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.FAILED, 1L));
+        assertFates(reconcile("kept"), Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.FAILED, 1L));
     }
 
     @Test
@@ -379,7 +422,13 @@ class ReconciliationIT extends SharedApplicationTest {
         forgetRow("aged", "aged a");
         assertFates(
                 reconcile(ReconciliationRequest.of("aged", Duration.ofHours(3))),
-                Map.of(RecordFate.PROCESSED, 1L, RecordFate.NOT_JUDGED, 1L, RecordFate.MISSING, 1L));
+                Map.of(
+                        ReconciliationOutcome.PROCESSED,
+                        1L,
+                        ReconciliationOutcome.NOT_JUDGED,
+                        1L,
+                        ReconciliationOutcome.MISSING,
+                        1L));
         assertThat(reconcile(ReconciliationRequest.of("aged", Duration.ofMinutes(30)))
                         .read())
                 .isOne();
@@ -406,9 +455,9 @@ class ReconciliationIT extends SharedApplicationTest {
                 .withMessageContaining("busy");
     }
 
-    private static void assertFates(ReconciliationReport report, Map<RecordFate, Long> expected) {
+    private static void assertFates(ReconciliationReport report, Map<ReconciliationOutcome, Long> expected) {
         assertThat(report.failure()).isNull();
-        Map<RecordFate, Long> found = report.fates().entrySet().stream()
+        Map<ReconciliationOutcome, Long> found = report.fates().entrySet().stream()
                 .filter(fate -> fate.getValue() > 0)
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         assertThat(found).isEqualTo(expected);
@@ -659,7 +708,7 @@ class ReconciliationIT extends SharedApplicationTest {
         void asking(String payload) {}
 
         @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
-        @IdempotentListener(consumer = "positions", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {}
 
         @KafkaListener(topics = "observed${suffix}", groupId = "observed${suffix}")

@@ -3,13 +3,14 @@ package dev.idempotency.redrive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.redrive.RedriveReport.State;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
@@ -84,7 +85,7 @@ class RedriveIT extends SharedApplicationTest {
                 .contains("message-id", "idempotency-redrives")
                 .noneMatch(name -> name.startsWith("kafka_dlt") || name.contains("xception"))
                 .doesNotContain("idempotency-consumer");
-        assertThat(RecordCoordinates.original(redriven)).isEqualTo(new RecordCoordinates(topic("plain"), 1, 1));
+        assertThat(KafkaCoordinates.original(redriven)).isEqualTo(new RecordCoordinates(topic("plain"), 1, 1));
 
         assertThat(redriveAll("plain").sent()).isZero();
         List<DeadLetter> letters = letters("plain");
@@ -97,7 +98,7 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     @Test
-    void whatFailsInEveryRoundIsParked() {
+    void whatFailsInEveryRoundIsExhausted() {
         send("stubborn", "stubborn");
         for (int round = 1; round <= 3; round++) {
             awaitDeadLetters("stubborn", round);
@@ -106,14 +107,14 @@ class RedriveIT extends SharedApplicationTest {
         awaitDeadLetters("stubborn", 4);
         RedriveReport report = redriveAll("stubborn");
         assertThat(report.sent()).isZero();
-        assertThat(report.parked()).isOne();
-        DeadLetter parked = letters("stubborn").get(3);
-        assertThat(parked.status()).isEqualTo(DeadLetterStatus.PARKED);
-        assertThat(parked.redrives()).isEqualTo(3);
-        assertThat(parked.original())
-                .isEqualTo(
-                        new RecordCoordinates(topic("stubborn"), parked.record().partition(), 0));
-        assertThat(this.deadLetters.redrive("stubborn", parked.record()).parked())
+        assertThat(report.exhausted()).isOne();
+        DeadLetter exhausted = letters("stubborn").get(3);
+        assertThat(exhausted.status()).isEqualTo(DeadLetterStatus.EXHAUSTED);
+        assertThat(exhausted.redrives()).isEqualTo(3);
+        assertThat(exhausted.original())
+                .isEqualTo(new RecordCoordinates(
+                        topic("stubborn"), exhausted.record().partition(), 0));
+        assertThat(this.deadLetters.redrive("stubborn", exhausted.record()).exhausted())
                 .isOne();
     }
 
@@ -165,7 +166,7 @@ class RedriveIT extends SharedApplicationTest {
 
     @Test
     void headersThatLeadElsewhereAreNotFollowedAndWhatIsRefusedDoesNotKeepOthersBack() {
-        craft("astray", topic("bystander"), 0, null, "1");
+        craft("unroutable", topic("bystander"), 0, null, "1");
         craft("garbled", topic("crafted"), -1, null, "x");
         craft("no such partition", topic("crafted"), 7, null, "-3");
         craft("somebody else's", topic("crafted"), 0, "plain", "");
@@ -175,8 +176,8 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(letters)
                 .extracting(DeadLetter::status)
                 .containsExactly(
-                        DeadLetterStatus.ASTRAY,
-                        DeadLetterStatus.ASTRAY,
+                        DeadLetterStatus.UNROUTABLE,
+                        DeadLetterStatus.UNROUTABLE,
                         DeadLetterStatus.PENDING,
                         DeadLetterStatus.PENDING,
                         DeadLetterStatus.PENDING);
@@ -185,7 +186,7 @@ class RedriveIT extends SharedApplicationTest {
         RedriveReport report = redriveAll("crafted");
         assertThat(report.state()).isEqualTo(State.COMPLETED);
         assertThat(report.sent()).isOne();
-        assertThat(report.astray()).isEqualTo(2);
+        assertThat(report.unroutable()).isEqualTo(2);
         assertThat(report.refused()).isEqualTo(2);
         assertThat(report.refusals())
                 .extracting(RedriveReport.Refusal::reason)
@@ -216,17 +217,17 @@ class RedriveIT extends SharedApplicationTest {
         List<DeadLetter> letters = letters("odd");
         assertThat(letters)
                 .extracting(DeadLetter::status)
-                .containsExactly(DeadLetterStatus.ASTRAY, DeadLetterStatus.PENDING);
+                .containsExactly(DeadLetterStatus.UNROUTABLE, DeadLetterStatus.PENDING);
         assertThat(letters).extracting(DeadLetter::redrives).containsOnly(0);
         assertThat(letters).extracting(DeadLetter::exception).containsOnlyNulls();
         assertThat(letters.get(1).payloadSize()).isNull();
         assertThat(this.deadLetters.find("odd", letters.get(1).record()).payload())
                 .isNull();
-        assertThat(this.deadLetters.redrive("odd", letters.get(0).record()).astray())
+        assertThat(this.deadLetters.redrive("odd", letters.get(0).record()).unroutable())
                 .isOne();
         RedriveReport report = redriveAll("odd");
         assertThat(report.sent()).isOne();
-        assertThat(report.astray()).isOne();
+        assertThat(report.unroutable()).isOne();
         awaitCaughtUp("odd");
         assertThat(effectsOf("odd")).containsExactly("odd null");
     }
@@ -424,7 +425,7 @@ class RedriveIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
-        @IdempotentListener(consumer = "positions", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {
             this.effects.happen(payload);
         }

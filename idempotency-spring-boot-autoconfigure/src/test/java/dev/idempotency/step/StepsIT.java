@@ -3,12 +3,12 @@ package dev.idempotency.step;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.Strategy;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
@@ -53,7 +53,7 @@ class StepsIT extends SharedApplicationTest {
                 Listeners.class,
                 "spring.kafka.listener.ack-mode=batch",
                 "spring.datasource.hikari.maximum-pool-size=12",
-                "idempotency.cleanup.interval=-",
+                "idempotency.cleanup.enabled=false",
                 "idempotency.errors.initial-interval=1ms",
                 "idempotency.errors.max-attempts=2");
         this.calls = this.app.bean(Calls.class);
@@ -176,7 +176,7 @@ class StepsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "offset${suffix}", groupId = "offset${suffix}")
-        @IdempotentListener(consumer = "offset", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "offset", strategy = DeduplicationStrategy.OFFSET)
         void onOffset(String payload) {
             tryStep(payload);
         }
@@ -184,7 +184,7 @@ class StepsIT extends SharedApplicationTest {
         @KafkaListener(topics = "version${suffix}", groupId = "version${suffix}")
         @IdempotentListener(
                 consumer = "version",
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "#payload",
                 version = "#payload.length()")
         void onVersion(String payload) {
@@ -260,7 +260,7 @@ class StepsIT extends SharedApplicationTest {
         assertThat(this.calls.of(kind)).isEmpty();
         assertThat(effectsOf(kind)).singleElement().asString().contains("Step 'mail' was not taken for consumer");
         assertThat(effectsOf(kind).get(0))
-                .contains(kind.equals("commit") ? "claimAtCommit = \"false\"" : "Strategy.MESSAGE_ID");
+                .contains(kind.equals("commit") ? "claimAtCommit = \"false\"" : "DeduplicationStrategy.MESSAGE_ID");
     }
 
     @Test
@@ -294,7 +294,7 @@ class StepsIT extends SharedApplicationTest {
                     List.of(
                             "suffix=" + topic(""),
                             "idempotency.schema.mode=validate",
-                            "idempotency.broker-check-timeout=0",
+                            "idempotency.checks.broker-timeout=0s",
                             "spring.kafka.listener.auto-startup=false",
                             "spring.datasource.hikari.maximum-pool-size=" + size),
                     Listeners.class)) {
@@ -305,7 +305,7 @@ class StepsIT extends SharedApplicationTest {
                             .isThrownBy(() -> operations.execute(id, work))
                             .withMessageContaining("maximum-pool-size to 2");
                 } else {
-                    assertThat(operations.execute(id, work).isDuplicate()).isFalse();
+                    assertThat(operations.execute(id, work).duplicate()).isFalse();
                     Awaitility.await().until(() -> output.toString().contains("share a pool of 2 connections"));
                 }
             }

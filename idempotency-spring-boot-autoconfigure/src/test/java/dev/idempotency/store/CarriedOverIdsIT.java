@@ -10,7 +10,6 @@ import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -56,7 +55,7 @@ class CarriedOverIdsIT {
         this.jdbc.execute(Documentation.sqlWith("encode(sha256(convert_to(message_id"));
 
         assertThat(isNew("4711")).isFalse();
-        assertThat(MessageIdResolver.idsNamed("billing", tooLong))
+        assertThat(MessageIdText.idsNamed("billing", tooLong))
                 .anySatisfy(id -> assertThat(isNew(id.value())).isFalse());
         assertThat(isNew("4712")).isTrue();
         assertThat(ageOf("4711")).isGreaterThan(Duration.ofHours(47));

@@ -6,10 +6,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.Version;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.dedup.ClaimStrategy;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.dedup.JdbcStrategyFactory;
+import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.observe.ConsumerObserver;
@@ -70,8 +75,8 @@ class ContestedMessagesIT {
     @Test
     void ownersOfTheSamePartitionsNeitherDeadlockNorProcessARecordTwice() {
         // Rows that are not there yet may make MariaDB end one of two transactions.
-        AdmissionStrategy first = strategy("offset");
-        this.transaction.executeWithoutResult(status -> first.admit(List.of(at(0, 0), at(1, 0))));
+        ClaimStrategy first = strategy("offset");
+        this.transaction.executeWithoutResult(status -> first.claim(List.of(at(0, 0), at(1, 0))));
         Queue<RecordCoordinates> processed = new ConcurrentLinkedQueue<>();
         CompletableFuture.allOf(IntStream.range(0, 4)
                         .mapToObj(owner -> CompletableFuture.runAsync(() -> own(owner, processed)))
@@ -82,32 +87,32 @@ class ContestedMessagesIT {
     }
 
     private void own(int owner, Queue<RecordCoordinates> processed) {
-        AdmissionStrategy strategy = strategy("offset");
+        ClaimStrategy strategy = strategy("offset");
         Random random = new Random(owner);
         int next = 1;
         while (next <= 60) {
             int from = next;
             int to = Math.min(61, from + 1 + random.nextInt(7));
             boolean fails = random.nextInt(4) == 0;
-            List<Candidate> batch = Stream.of(owner % 2, 1 - owner % 2)
+            List<InboundMessage> batch = Stream.of(owner % 2, 1 - owner % 2)
                     .flatMap(partition -> IntStream.range(from, to).mapToObj(offset -> at(partition, offset)))
                     .toList();
             this.transaction.executeWithoutResult(status -> {
-                List<Candidate> admitted = strategy.admit(batch).admitted();
+                List<InboundMessage> accepted = strategy.claim(batch).accepted();
                 if (fails) {
                     status.setRollbackOnly();
                 } else {
-                    admitted.forEach(candidate -> processed.add(candidate.coordinates()));
+                    accepted.forEach(message -> processed.add(message.coordinates()));
                 }
             });
             next = fails ? from : to;
         }
     }
 
-    private Candidate at(int partition, long offset) {
+    private InboundMessage at(int partition, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
-        return new Candidate(
-                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
+        return new InboundMessage(
+                0, record, new MessageId(this.consumer, partition + "@" + offset), KafkaCoordinates.of(record));
     }
 
     /** What it does not see, as its view is older, it must not process. */
@@ -116,16 +121,15 @@ class ContestedMessagesIT {
     void aTransactionWithAnOlderViewDoesNotProcessWhatOthersHave(String kind, int isolation) {
         TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
         isolated.setIsolationLevel(isolation);
-        AdmissionStrategy strategy = strategy(kind);
-        this.transaction.executeWithoutResult(status -> strategy.admit(List.of(candidate(kind, 0))));
+        ClaimStrategy strategy = strategy(kind);
+        this.transaction.executeWithoutResult(status -> strategy.claim(List.of(message(kind, 0))));
         isolated.executeWithoutResult(status -> {
             this.database.jdbc().queryForList("select id from elsewhere");
             inAnotherThread(() -> this.transaction.executeWithoutResult(other -> assertThat(
-                            strategy.admit(List.of(candidate(kind, 1))).isEmpty())
+                            strategy.claim(List.of(message(kind, 1))).isEmpty())
                     .isFalse()));
             try {
-                assertThat(strategy.admit(List.of(candidate(kind, 1))).isEmpty())
-                        .isTrue();
+                assertThat(strategy.claim(List.of(message(kind, 1))).isEmpty()).isTrue();
             } catch (StoreFailedException ex) {
                 assertThat(ex).as("it comes again").hasMessageContaining("comes again");
             }
@@ -133,8 +137,12 @@ class ContestedMessagesIT {
         });
     }
 
-    private AdmissionStrategy strategy(String kind) {
-        JdbcStrategyFactory strategies = new JdbcStrategyFactory(this.database, PATIENCE);
+    private ClaimStrategy strategy(String kind) {
+        JdbcStrategyFactory strategies = new JdbcStrategyFactory(
+                this.database,
+                PATIENCE,
+                new JdbcPositionStore(this.database, PATIENCE),
+                new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
             case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
             case "version" -> strategies.byVersion();
@@ -142,13 +150,13 @@ class ContestedMessagesIT {
         };
     }
 
-    private Candidate candidate(String kind, long offset) {
+    private InboundMessage message(String kind, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
-        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        RecordCoordinates coordinates = KafkaCoordinates.of(record);
         VersionClaim version = kind.equals("version")
-                ? new VersionClaim(new MessageId(this.consumer, "a"), Version.of(offset), coordinates)
+                ? new VersionClaim(new MessageId(this.consumer, "a"), EntityVersion.of(offset), coordinates)
                 : null;
-        return new Candidate(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
+        return new InboundMessage(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
     }
 
     private static TopicIdTracker topics() {

@@ -16,6 +16,9 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.dedup.ClaimResult;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.observe.Duplicate;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -98,13 +101,13 @@ class JdbcStoreIT {
     @Test
     void theOriginalIsFoundThatOthersHaveCommittedSinceTheTransactionFirstRead() {
         MessageIdStrategy strategy = new MessageIdStrategy(this.store);
-        Candidate reused =
-                new Candidate(0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L, null);
-        Admission answer = this.transaction.execute(status -> {
+        InboundMessage reused = new InboundMessage(
+                0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L, null);
+        ClaimResult answer = this.transaction.execute(status -> {
             this.jdbc.queryForList("select id from effect");
             assertThat(elsewhere(() -> this.store.claim(List.of(new Claim(id("a"), SOMEWHERE, 1L)))))
                     .containsExactly(id("a"));
-            return strategy.admit(List.of(reused));
+            return strategy.claim(List.of(reused));
         });
         assertThat(answer.duplicates()).extracting(Duplicate::processedAt).doesNotContainNull();
     }

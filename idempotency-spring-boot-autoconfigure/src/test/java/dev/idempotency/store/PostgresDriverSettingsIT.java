@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.Version;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.Schema;
@@ -65,7 +65,7 @@ class PostgresDriverSettingsIT {
         assertThat(transaction.<Map<PositionClaim, Long>>execute(status -> positions.move(moves)))
                 .containsOnly(Map.entry(moves.get(0), 5L), Map.entry(moves.get(1), 0L));
         List<VersionClaim> newer = ids.stream()
-                .map(id -> new VersionClaim(id, Version.of(1), SOMEWHERE))
+                .map(id -> new VersionClaim(id, EntityVersion.of(1), SOMEWHERE))
                 .toList();
         assertThat(transaction
                         .<JdbcVersionStore.Answer>execute(status -> versions.move(newer))

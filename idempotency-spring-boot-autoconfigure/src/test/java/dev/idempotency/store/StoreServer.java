@@ -21,7 +21,7 @@ public enum StoreServer {
     private @Nullable HikariDataSource dataSource;
 
     /** A database with the tables, which all tests share. */
-    synchronized HikariDataSource dataSource() {
+    public synchronized HikariDataSource dataSource() {
         if (this.dataSource == null) {
             HikariDataSource created = new HikariDataSource();
             created.setJdbcUrl(emptyDatabase());
@@ -47,7 +47,7 @@ public enum StoreServer {
     }
 
     /** That database with its dialect. */
-    IdempotencyDatabase database() {
+    public IdempotencyDatabase database() {
         return new IdempotencyDatabase(dataSource(), DialectResolver.resolve(dataSource()), null);
     }
 }

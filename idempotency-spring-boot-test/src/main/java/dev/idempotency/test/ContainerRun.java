@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.List;
@@ -76,7 +76,7 @@ final class ContainerRun implements AutoCloseable {
         this.fault = fault;
         this.together = together;
         this.reader = new RecordReader(original);
-        Object max = ContainerFacts.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
+        Object max = ListenerContainers.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
         this.kafkaConsumer = new LogConsumer(
                 records,
                 this.reader::read,

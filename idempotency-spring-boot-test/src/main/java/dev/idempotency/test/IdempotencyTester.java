@@ -14,7 +14,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  *
  * <pre>{@code
  * tester.consumer("ledger").deliver(payment("4711")).twice();
- * assertThat(tester.consumer("ledger")).processed("4711").dropped(1);
+ * assertThat(tester.consumer("ledger")).hasProcessed("4711").hasDropped(1);
  * }</pre>
  *
  * <p>What Spring Kafka does, it does: a container like the application's own runs with the listener, error handler,

@@ -1,6 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.KafkaCoordinates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +34,7 @@ record LoggedRecord(
 
     static LoggedRecord of(ConsumerRecord<?, ?> record) {
         return new LoggedRecord(
-                RecordCoordinates.of(record),
+                KafkaCoordinates.of(record),
                 record.timestamp(),
                 copy(record.headers()),
                 record.key(),

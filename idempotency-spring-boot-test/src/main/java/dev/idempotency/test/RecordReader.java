@@ -1,6 +1,6 @@
 package dev.idempotency.test;
 
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
@@ -33,7 +33,7 @@ final class RecordReader implements AutoCloseable {
     private final List<Deserializer<?>> own = new ArrayList<>();
 
     RecordReader(AbstractMessageListenerContainer<?, ?> container) {
-        Map<String, Object> settings = ContainerFacts.consumerSettings(container);
+        Map<String, Object> settings = ListenerContainers.consumerSettings(container);
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
         Assert.state(factory != null, "The container has no consumer factory");
         this.keys = deserializer(factory, factory.getKeyDeserializer(), settings, true);

@@ -58,7 +58,7 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
                 @Override
                 public void beforeCommit(boolean readOnly) {
                     if (!run.haveBeenRolledBack(messages)) {
-                        throw new CannotAcquireLockException("Rolled back by failingAfterTheWork()");
+                        throw new CannotAcquireLockException("Rolled back by withRollbackAfterWork()");
                     }
                 }
 

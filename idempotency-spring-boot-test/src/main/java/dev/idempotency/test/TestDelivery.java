@@ -57,7 +57,7 @@ public final class TestDelivery {
     }
 
     /** Delivers them, and again as later records at other offsets: the producer has sent them twice. */
-    public TestedConsumer republished() {
+    public TestedConsumer thenRepublished() {
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
         List<LoggedRecord> copies =
                 this.records.stream().map(this.runner.log()::republish).toList();
@@ -78,7 +78,7 @@ public final class TestDelivery {
      * Delivers them to a container whose commits of offsets do not reach the broker, which is then gone, and delivers
      * them again to another one, which begins where the offsets still stand.
      */
-    public TestedConsumer crashingBeforeTheOffsetIsCommitted() {
+    public TestedConsumer withCrashBeforeOffsetCommit() {
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
         run(this.records, Fault.LOST_OFFSETS);
         run(this.records, Fault.NONE);
@@ -90,7 +90,7 @@ public final class TestDelivery {
      * redelivered. What the listener has done outside its transaction is then done twice: in {@code REQUIRES_NEW}, on
      * another thread, or in another system.
      */
-    public TestedConsumer failingAfterTheWork() {
+    public TestedConsumer withRollbackAfterWork() {
         Assert.state(
                 this.consumer.isProtected(),
                 () -> "%s is a listener without @IdempotentListener: it has no transaction to roll back."
@@ -104,7 +104,7 @@ public final class TestDelivery {
      * Delivers them and ends each message's work once right after a step of this name was recorded, as if the process had
      * crashed there, so that they are redelivered. Count the step's calls in the test: there must be one for each message.
      */
-    public TestedConsumer crashingAfterStep(String name) {
+    public TestedConsumer withCrashAfterStep(String name) {
         Assert.state(this.consumer.isProtected(), () -> "%s is a listener without @IdempotentListener: it has no steps."
                 .formatted(this.consumer));
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());

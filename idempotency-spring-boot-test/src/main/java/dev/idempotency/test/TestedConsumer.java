@@ -1,11 +1,12 @@
 package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.ListenerContainers;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.AssertProvider;
@@ -92,7 +93,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         }
         return (properties.getTopicPartitions() != null)
                 ? sourcesOf(container).contains(record.partition())
-                : ContainerFacts.topicsOf(container).contains(record.topic());
+                : ListenerContainers.topicsOf(container).contains(record.topic());
     }
 
     /** Its topic, or its partition where the topic is read by partitions. */
@@ -109,7 +110,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
                 ? Arrays.stream(partitions)
                         .map(TopicPartitionOffset::getTopicPartition)
                         .toList()
-                : ContainerFacts.topicsOf(container);
+                : ListenerContainers.topicsOf(container);
     }
 
     /** The consumer's name. */
@@ -146,11 +147,24 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         return List.copyOf(this.outcomes.published());
     }
 
-    /** Those of them that tell of a failure: dead letters, and what was sent to a retry topic. */
+    /** Returns those of them that were sent to a dead-letter topic; for an unprotected listener, to its retry topics too. */
     public List<ProducerRecord<?, ?>> deadLetters() {
+        return failed(false);
+    }
+
+    /** Returns those of them that were sent to a retry topic of this consumer. */
+    public List<ProducerRecord<?, ?>> retryTopicRecords() {
+        return failed(true);
+    }
+
+    private List<ProducerRecord<?, ?>> failed(boolean toBeRetried) {
+        Set<String> topics = this.containers.stream()
+                .flatMap(container -> ListenerContainers.topicsOf(container).stream())
+                .collect(Collectors.toSet());
         return this.outcomes.published().stream()
                 .filter(record -> record.headers().lastHeader(KafkaHeaders.DLT_ORIGINAL_TOPIC) != null
                         || record.headers().lastHeader(KafkaHeaders.ORIGINAL_TOPIC) != null)
+                .filter(record -> topics.contains(record.topic()) == toBeRetried)
                 .toList();
     }
 

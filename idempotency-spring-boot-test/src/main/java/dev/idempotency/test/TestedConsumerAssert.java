@@ -13,9 +13,9 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     /** The effects of each of these messages have been committed exactly once; those of others may have been too. */
-    public TestedConsumerAssert processed(String... ids) {
+    public TestedConsumerAssert hasProcessed(String... ids) {
         Assert.notEmpty(
-                ids, "Name the messages that are to have been processed; for none of them, say processedNothing()");
+                ids, "Name the messages that are to have been processed; for none of them, say hasProcessedNothing()");
         requireProtection();
         for (String id : ids) {
             int times = Collections.frequency(this.actual.processed(), id);
@@ -29,7 +29,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     /** No effects have been committed. */
-    public TestedConsumerAssert processedNothing() {
+    public TestedConsumerAssert hasProcessedNothing() {
         requireProtection();
         if (!this.actual.processed().isEmpty()) {
             failWithMessage("Expected %s to have processed nothing. %s", this.actual, summary());
@@ -38,17 +38,17 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     /** So many deliveries were dropped as duplicates, of whichever messages. */
-    public TestedConsumerAssert dropped(int deliveries) {
-        return dropped(this.actual.dropped(), deliveries, "");
+    public TestedConsumerAssert hasDropped(int deliveries) {
+        return countDropped(this.actual.dropped(), deliveries, "");
     }
 
     /** So many deliveries of this message were dropped as duplicates. */
-    public TestedConsumerAssert dropped(String id, int deliveries) {
+    public TestedConsumerAssert hasDropped(String id, int deliveries) {
         List<String> ofIt = this.actual.dropped().stream().filter(id::equals).toList();
-        return dropped(ofIt, deliveries, " of message '%s'".formatted(id));
+        return countDropped(ofIt, deliveries, " of message '%s'".formatted(id));
     }
 
-    private TestedConsumerAssert dropped(List<String> dropped, int deliveries, String what) {
+    private TestedConsumerAssert countDropped(List<String> dropped, int deliveries, String what) {
         requireProtection();
         if (dropped.size() != deliveries) {
             failWithMessage(
@@ -59,7 +59,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     /** So many deliveries were dropped, as something newer of their entities had been processed. */
-    public TestedConsumerAssert stale(int deliveries) {
+    public TestedConsumerAssert hasDroppedStale(int deliveries) {
         requireProtection();
         if (this.actual.stale().size() != deliveries) {
             failWithMessage(
@@ -70,7 +70,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     /** So many attempts were rolled back. */
-    public TestedConsumerAssert failed(int attempts) {
+    public TestedConsumerAssert hasFailed(int attempts) {
         requireProtection();
         if (this.actual.failures() != attempts) {
             failWithMessage(
@@ -80,12 +80,24 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
         return this;
     }
 
-    /** So many messages were given up and sent to a dead-letter or retry topic. */
-    public TestedConsumerAssert deadLettered(int messages) {
+    /** So many messages were given up and sent to a dead-letter topic. */
+    public TestedConsumerAssert hasDeadLettered(int messages) {
         int letters = this.actual.deadLetters().size();
         if (letters != messages) {
             failWithMessage(
                     "Expected %d dead letters of %s, but there are %d. %s", messages, this.actual, letters, summary());
+        }
+        return this;
+    }
+
+    /** So many messages failed and were sent to a retry topic. */
+    public TestedConsumerAssert hasSentToRetryTopic(int messages) {
+        requireProtection();
+        int records = this.actual.retryTopicRecords().size();
+        if (records != messages) {
+            failWithMessage(
+                    "Expected %s to have sent %d records to retry topics, but it sent %d. %s",
+                    this.actual, messages, records, summary());
         }
         return this;
     }
@@ -103,7 +115,8 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     private String summary() {
         List<String> failures = this.actual.outcomes().failures();
         String last = failures.isEmpty() ? "" : " (the last with %s)".formatted(failures.get(failures.size() - 1));
-        return "Processed: %s; dropped: %s; stale: %s; failed attempts: %d%s; without a key: %d; dead letters: %d"
+        return ("Processed: %s; dropped: %s; stale: %s; failed attempts: %d%s; without a key: %d; sent to retry topics: %d;"
+                        + " dead letters: %d")
                 .formatted(
                         this.actual.processed(),
                         this.actual.dropped(),
@@ -111,6 +124,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
                         failures.size(),
                         last,
                         this.actual.outcomes().withoutKey().size(),
+                        this.actual.retryTopicRecords().size(),
                         this.actual.deadLetters().size());
     }
 }

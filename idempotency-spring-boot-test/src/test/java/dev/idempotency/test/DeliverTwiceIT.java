@@ -31,7 +31,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.kafka.consumer.auto-offset-reset=earliest",
             "idempotency.errors.initial-interval=10ms",
             "idempotency.errors.max-attempts=4",
-            "idempotency.relaxed-checks=unstable-key",
+            "idempotency.checks.relaxed=unstable-key",
             "idempotency.test.random-order=true"
         })
 class DeliverTwiceIT {
@@ -68,7 +68,7 @@ class DeliverTwiceIT {
 
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             for (String consumer : List.of("ledger", "batch", "poll")) {
-                assertThat(this.tester.consumer(consumer)).dropped(ids.size());
+                assertThat(this.tester.consumer(consumer)).hasDropped(ids.size());
                 assertThat(this.tester.consumer(consumer).processed()).containsExactlyElementsOf(ids);
                 assertThat(this.tester.consumer(consumer).dropped()).containsExactlyInAnyOrderElementsOf(ids);
             }

@@ -21,7 +21,7 @@ class DocumentedExamples {
         void aPaymentIsBookedOnce() {
             tester.consumer("ledger").deliver(payment("4711")).twice();
 
-            assertThat(tester.consumer("ledger")).processed("4711").dropped(1);
+            assertThat(tester.consumer("ledger")).hasProcessed("4711").hasDropped(1);
         }
 
         private static ProducerRecord<String, String> payment(String id) {
@@ -38,16 +38,17 @@ class DocumentedExamples {
         tester.consumer("ledger")
                 .deliver(payment("1"), payment("2"), payment("1"))
                 .once();
-        assertThat(tester.consumer("ledger")).processed("1", "2").dropped(1);
+        assertThat(tester.consumer("ledger")).hasProcessed("1", "2").hasDropped(1);
     }
 
     static void allAssertions(IdempotencyTester tester) {
         assertThat(tester.consumer("ledger"))
-                .processed("4711")
-                .dropped(3)
-                .failed(2)
-                .deadLettered(0);
+                .hasProcessed("4711")
+                .hasDropped(3)
+                .hasFailed(2)
+                .hasDeadLettered(0);
         tester.consumer("ledger").deadLetters();
+        tester.consumer("ledger").retryTopicRecords();
         tester.consumer("ledger").published();
     }
 

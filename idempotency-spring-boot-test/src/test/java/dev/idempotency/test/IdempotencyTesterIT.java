@@ -39,7 +39,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "spring.kafka.producer.value-serializer=org.springframework.kafka.support.serializer.JacksonJsonSerializer",
             "idempotency.errors.initial-interval=10ms",
             "idempotency.errors.max-attempts=4",
-            "idempotency.relaxed-checks=unstable-key"
+            "idempotency.checks.relaxed=unstable-key"
         })
 class IdempotencyTesterIT {
 
@@ -73,9 +73,9 @@ class IdempotencyTesterIT {
         return Stream.of(
                 arguments("ledger", "tested", delivery(TestDelivery::twice), 1),
                 arguments("ledger", "tested", delivery(delivery -> delivery.concurrently(10)), 9),
-                arguments("ledger", "tested", delivery(TestDelivery::crashingBeforeTheOffsetIsCommitted), 1),
-                arguments("ledger", "tested", delivery(TestDelivery::republished), 1),
-                arguments("poll", "tested", delivery(TestDelivery::crashingBeforeTheOffsetIsCommitted), 1),
+                arguments("ledger", "tested", delivery(TestDelivery::withCrashBeforeOffsetCommit), 1),
+                arguments("ledger", "tested", delivery(TestDelivery::thenRepublished), 1),
+                arguments("poll", "tested", delivery(TestDelivery::withCrashBeforeOffsetCommit), 1),
                 arguments("inbox", "odd-inbox", delivery(delivery -> delivery.concurrently(10)), 9),
                 arguments("shared", "odd-shared", delivery(TestDelivery::twice), 1),
                 arguments("handlers", "odd-handled-a", delivery(TestDelivery::twice), 1));
@@ -96,10 +96,10 @@ class IdempotencyTesterIT {
         delivery.apply(this.tester.consumer(consumer).deliver(record(topic, 0, this.id)));
 
         assertThat(this.tester.consumer(consumer))
-                .processed(this.id)
-                .dropped(dropped)
-                .dropped(this.id, dropped)
-                .deadLettered(0);
+                .hasProcessed(this.id)
+                .hasDropped(dropped)
+                .hasDropped(this.id, dropped)
+                .hasDeadLettered(0);
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id);
     }
 
@@ -109,8 +109,8 @@ class IdempotencyTesterIT {
         record.headers().add("message-id", bytes(this.id));
 
         assertThat(this.tester.consumer("ledger").deliver(record).twice())
-                .processed(this.id)
-                .dropped(1);
+                .hasProcessed(this.id)
+                .hasDropped(1);
         assertThat(this.effects.of("ledger")).contains("tombstone");
     }
 
@@ -129,9 +129,9 @@ class IdempotencyTesterIT {
         TestedConsumer tested = this.tester
                 .consumer(consumer)
                 .deliver(record(topic, 0, this.id), record(topic, 0, other))
-                .failingAfterTheWork();
+                .withRollbackAfterWork();
 
-        assertThat(tested).dropped(0).deadLettered(0);
+        assertThat(tested).hasDropped(0).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
     }
@@ -144,9 +144,9 @@ class IdempotencyTesterIT {
         TestedConsumer tested = this.tester
                 .consumer(consumer)
                 .deliver(record("tested", 0, this.id), record("tested", 0, other))
-                .crashingAfterStep(step);
+                .withCrashAfterStep(step);
 
-        assertThat(tested).dropped(0).deadLettered(0);
+        assertThat(tested).hasDropped(0).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
         assertThat(this.listeners.calls)
@@ -163,7 +163,7 @@ class IdempotencyTesterIT {
                 .isThrownBy(() -> this.tester
                         .consumer("charges")
                         .deliver(record("tested", 0, this.id))
-                        .crashingAfterStep("other"))
+                        .withCrashAfterStep("other"))
                 .withMessageContaining("has not come to the end of a step 'other'");
     }
 
@@ -173,10 +173,10 @@ class IdempotencyTesterIT {
         delivery.once();
 
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(delivery::failingAfterTheWork)
+                .isThrownBy(delivery::withRollbackAfterWork)
                 .withMessageContaining("consumer 'ledger' was not called with any of the records");
         assertThatIllegalStateException()
-                .isThrownBy(this.tester.consumer("unprotected").deliver(payment(this.id))::failingAfterTheWork)
+                .isThrownBy(this.tester.consumer("unprotected").deliver(payment(this.id))::withRollbackAfterWork)
                 .withMessageContaining("without @IdempotentListener");
     }
 
@@ -193,28 +193,28 @@ class IdempotencyTesterIT {
     @Test
     void outcomesOfOtherTestsAreForgottenAndTheNumberOfDroppedDeliveriesIsChecked() {
         TestedConsumer ledger = this.tester.consumer("ledger");
-        assertThat(ledger).processedNothing().dropped(0);
+        assertThat(ledger).hasProcessedNothing().hasDropped(0);
         ledger.deliver(payment(this.id)).once();
 
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(ledger).dropped(1))
+                .isThrownBy(() -> assertThat(ledger).hasDropped(1))
                 .withMessageContaining("to have dropped 1 deliveries, but it dropped 0")
                 .withMessageContaining(this.id);
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(ledger).processed("another"))
+                .isThrownBy(() -> assertThat(ledger).hasProcessed("another"))
                 .withMessageContaining("processed message 'another' once, but it did not");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> assertThat(ledger).processed())
-                .withMessageContaining("processedNothing()");
+                .isThrownBy(() -> assertThat(ledger).hasProcessed())
+                .withMessageContaining("hasProcessedNothing()");
     }
 
     @Test
     void aPayloadIsWrittenByTheProducersSerializerAndItsKeyIsReadFromWhatTheListenerGets() {
         ProducerRecord<String, Order> order = new ProducerRecord<>("tested-orders", new Order(this.id));
 
-        assertThat(this.tester.consumer("orders").deliver(order).republished())
-                .processed(this.id)
-                .dropped(1);
+        assertThat(this.tester.consumer("orders").deliver(order).thenRepublished())
+                .hasProcessed(this.id)
+                .hasDropped(1);
         assertThat(this.effects.of("orders")).containsOnlyOnce(this.id);
     }
 
@@ -227,7 +227,7 @@ class IdempotencyTesterIT {
                 .deliver(record("tested-odd", 5, this.id + "-b"))
                 .once();
 
-        assertThat(this.tester.consumer("offsets")).dropped(0);
+        assertThat(this.tester.consumer("offsets")).hasDropped(0);
         assertThat(this.effects.of("offsets")).contains(this.id, this.id + "-b");
     }
 
@@ -250,8 +250,8 @@ class IdempotencyTesterIT {
                         .consumer("batch")
                         .deliver(payment(this.id), payment(other), payment(this.id))
                         .twice())
-                .processed(this.id, other)
-                .dropped(4);
+                .hasProcessed(this.id, other)
+                .hasDropped(4);
         assertThat(this.effects.of("batches")).contains("[%s, %s]".formatted(this.id, other));
     }
 
@@ -263,18 +263,18 @@ class IdempotencyTesterIT {
                         .consumer("batch")
                         .deliver(payment(this.id), payment(poison))
                         .once())
-                .processed(this.id)
-                .deadLettered(1);
+                .hasProcessed(this.id)
+                .hasDeadLettered(1);
         assertThat(this.effects.of("batch")).containsOnlyOnce(this.id).doesNotContain(poison);
     }
 
     @Test
     void aMessageThatFailsComesAgainUntilItSucceeds() {
         assertThat(this.tester.consumer("failing").deliver(odd(this.id)).once())
-                .processed(this.id)
-                .failed(2)
-                .dropped(0)
-                .deadLettered(0);
+                .hasProcessed(this.id)
+                .hasFailed(2)
+                .hasDropped(0)
+                .hasDeadLettered(0);
         assertThat(this.effects.of("failing")).containsOnlyOnce(this.id);
     }
 
@@ -284,7 +284,7 @@ class IdempotencyTesterIT {
                 this.tester.consumer("wallet").deliver(odd(this.id)).once();
 
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(wallet).processed(this.id))
+                .isThrownBy(() -> assertThat(wallet).hasProcessed(this.id))
                 .withMessageContainingAll("UnexpectedRollbackException", "dead letters: 1");
     }
 
@@ -295,7 +295,7 @@ class IdempotencyTesterIT {
         TestedConsumer failing =
                 this.tester.consumer("failing").deliver(odd(poison)).once();
 
-        assertThat(failing).processedNothing().failed(4).deadLettered(1);
+        assertThat(failing).hasProcessedNothing().hasFailed(4).hasDeadLettered(1);
         assertThat(failing.deadLetters()).singleElement().satisfies(letter -> {
             assertThat(letter.topic()).isEqualTo("tested-odd-dlt");
             assertThat((byte[]) letter.value()).isEqualTo(bytes(poison));
@@ -313,8 +313,8 @@ class IdempotencyTesterIT {
                         .consumer("manual")
                         .deliver(odd(unwanted), odd(this.id))
                         .twice())
-                .processed(this.id)
-                .dropped(1);
+                .hasProcessed(this.id)
+                .hasDropped(1);
         assertThat(this.effects.of("manual")).containsOnlyOnce(this.id).doesNotContain(unwanted);
         assertThat(this.effects.of("intercepted")).filteredOn(unwanted::equals).hasSize(2);
     }
@@ -328,7 +328,7 @@ class IdempotencyTesterIT {
                 .withMessageContaining("consumer 'random' is not idempotent: it has processed the record tested-odd-0@")
                 .withMessageContaining("2 times");
         assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> delivery.concurrently(3));
-        assertThatExceptionOfType(AssertionError.class).isThrownBy(delivery::crashingBeforeTheOffsetIsCommitted);
+        assertThatExceptionOfType(AssertionError.class).isThrownBy(delivery::withCrashBeforeOffsetCommit);
     }
 
     @ParameterizedTest
@@ -336,10 +336,10 @@ class IdempotencyTesterIT {
     void aListenerThatKnowsRecordsByTheirPlaceSeesARewindAndNoRepublication(String consumer) {
         TestDelivery delivery = this.tester.consumer(consumer).deliver(odd(this.id));
 
-        assertThat(delivery.twice()).dropped(1);
-        assertThat(delivery.concurrently(3)).dropped(4);
+        assertThat(delivery.twice()).hasDropped(1);
+        assertThat(delivery.concurrently(3)).hasDropped(4);
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(this.tester.consumer(consumer).deliver(odd(this.id))::republished)
+                .isThrownBy(this.tester.consumer(consumer).deliver(odd(this.id))::thenRepublished)
                 .withMessageContaining("is not idempotent");
     }
 
@@ -347,19 +347,20 @@ class IdempotencyTesterIT {
     void whatTheKitCannotSeeOfItselfIsSeenInTheEffects() {
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(
-                        this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))::republished)
+                        this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))
+                                ::thenRepublished)
                 .withMessageContaining("consumer 'timestamps' is not idempotent");
         this.tester
                 .consumer("separate")
                 .deliver(record("odd-separate", 0, this.id))
-                .failingAfterTheWork();
-        assertThat(this.tester.consumer("separate")).processed(this.id);
+                .withRollbackAfterWork();
+        assertThat(this.tester.consumer("separate")).hasProcessed(this.id);
         assertThat(this.effects.of("separate"))
                 .as("done in a transaction of its own")
                 .containsExactly(this.id, this.id);
         assertThat(this.tester.consumer("numbers").deliver(odd("no number")).once())
-                .processedNothing()
-                .deadLettered(1);
+                .hasProcessedNothing()
+                .hasDeadLettered(1);
     }
 
     @Test
@@ -369,7 +370,7 @@ class IdempotencyTesterIT {
 
         assertThat(this.effects.of("unprotected")).filteredOn(this.id::equals).hasSize(2);
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(unprotected).processed(this.id))
+                .isThrownBy(() -> assertThat(unprotected).hasProcessed(this.id))
                 .withMessageContaining("is a listener without @IdempotentListener");
     }
 
@@ -391,7 +392,7 @@ class IdempotencyTesterIT {
         assigned.deliver(record("odd-assigned", 1, this.id)).twice();
         assigned.deliver(record("odd-assigned", 2, this.id + "-b")).twice();
 
-        assertThat(assigned).processed(this.id, this.id + "-b").dropped(2);
+        assertThat(assigned).hasProcessed(this.id, this.id + "-b").hasDropped(2);
         assertThat(this.effects.of("assigned")).containsOnlyOnce(this.id + "-b");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> assigned.deliver(record("odd-assigned", 0, this.id)))
@@ -409,7 +410,7 @@ class IdempotencyTesterIT {
                 .withMessageContaining("initialOffset");
         ConsumerRecord<String, String> record = new ConsumerRecord<>("odd-late", 0, 100, "key", this.id);
         record.headers().add("message-id", bytes(this.id));
-        assertThat(late.deliver(record).twice()).processed(this.id).dropped(1);
+        assertThat(late.deliver(record).twice()).hasProcessed(this.id).hasDropped(1);
     }
 
     @Test
@@ -418,11 +419,11 @@ class IdempotencyTesterIT {
                 .consumer("retried")
                 .deliver(record("odd-retried", 0, this.id))
                 .once();
-        assertThat(retried).processedNothing().deadLettered(1);
+        assertThat(retried).hasProcessedNothing().hasSentToRetryTopic(1).hasDeadLettered(0);
 
-        assertThat(retried.deliver(retried.deadLetters().get(0)).twice())
-                .processed(this.id)
-                .dropped(1);
+        assertThat(retried.deliver(retried.retryTopicRecords().get(0)).twice())
+                .hasProcessed(this.id)
+                .hasDropped(1);
         assertThat(this.effects.of("retried")).containsOnlyOnce(this.id);
     }
 
@@ -432,8 +433,8 @@ class IdempotencyTesterIT {
                         .consumer("versions")
                         .deliver(version(1), version(3), version(2))
                         .twice())
-                .stale(3)
-                .dropped(1);
+                .hasDroppedStale(3)
+                .hasDropped(1);
         assertThat(this.effects.of("versions")).containsOnlyOnce(this.id + " 1", this.id + " 3");
     }
 

@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.test.TestedApplication.Effects;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
@@ -163,7 +163,7 @@ class OddContainers {
         @KafkaListener(topics = "odd-versions", groupId = "versions")
         @IdempotentListener(
                 consumer = "versions",
-                strategy = Strategy.VERSION,
+                strategy = DeduplicationStrategy.VERSION,
                 key = "#record.key()",
                 version = "T(Integer).parseInt(#record.value())")
         void version(ConsumerRecord<String, String> record) {

@@ -1,8 +1,8 @@
 package dev.idempotency.test;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -199,7 +199,7 @@ class TestedApplication {
         }
 
         @KafkaListener(topics = TOPIC + "-odd", groupId = "offsets")
-        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        @IdempotentListener(consumer = "offsets", strategy = DeduplicationStrategy.OFFSET)
         void offsets(ConsumerRecord<String, String> record) {
             this.effects.add("offsets", record.value());
         }

@@ -106,7 +106,7 @@ class KotlinListenersIT {
 
         tester.consumer("testKit").deliver(record).concurrently(3)
 
-        assertThat(tester.consumer("testKit")).processed("1").dropped(2)
+        assertThat(tester.consumer("testKit")).hasProcessed("1").hasDropped(2)
         awaitBookings("testKit", "a")
     }
 

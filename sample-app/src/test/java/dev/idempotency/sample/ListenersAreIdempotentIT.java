@@ -33,17 +33,17 @@ class ListenersAreIdempotentIT {
         String id = new String(payment.headers().lastHeader(Payment.ID_HEADER).value(), StandardCharsets.UTF_8);
 
         assertThat(this.tester.consumer("ledger").deliver(payment).concurrently(5))
-                .processed(id)
-                .dropped(4);
+                .hasProcessed(id)
+                .hasDropped(4);
         assertThat(this.tester.consumer("turnover").deliver(payment, payment).twice())
-                .processed(id)
-                .dropped(3);
-        assertThat(this.tester.consumer("receipts").deliver(payment).crashingBeforeTheOffsetIsCommitted())
-                .processed(id)
-                .dropped(1);
-        assertThat(this.tester.consumer("points").deliver(payment).republished())
-                .processed(id)
-                .dropped(1);
+                .hasProcessed(id)
+                .hasDropped(3);
+        assertThat(this.tester.consumer("receipts").deliver(payment).withCrashBeforeOffsetCommit())
+                .hasProcessed(id)
+                .hasDropped(1);
+        assertThat(this.tester.consumer("points").deliver(payment).thenRepublished())
+                .hasProcessed(id)
+                .hasDropped(1);
         await("the notification of the receipt")
                 .atMost(Duration.ofSeconds(60))
                 .untilAsserted(() -> assertThat(Books.read(this.jdbc)).matches(Books::areRight));

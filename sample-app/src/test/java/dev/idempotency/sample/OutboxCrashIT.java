@@ -3,7 +3,7 @@ package dev.idempotency.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.MessageIds;
+import dev.idempotency.key.MessageIdHeader;
 import dev.idempotency.sample.payment.Payment;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -127,7 +127,7 @@ class OutboxCrashIT {
             for (String id : ids) {
                 String payment = "{\"id\": \"%s\", \"account\": \"Alice\", \"amount\": 12.00}".formatted(id);
                 new KafkaTemplate<>(factory)
-                        .send(MessageIds.stamp(new ProducerRecord<>(Payment.TOPIC, "Alice", payment), id))
+                        .send(MessageIdHeader.stamp(new ProducerRecord<>(Payment.TOPIC, "Alice", payment), id))
                         .get(30, TimeUnit.SECONDS);
             }
         } finally {
@@ -159,7 +159,7 @@ class OutboxCrashIT {
     }
 
     private static String idOf(ConsumerRecord<?, ?> record) {
-        return new String(record.headers().lastHeader(MessageIds.HEADER).value(), StandardCharsets.UTF_8);
+        return new String(record.headers().lastHeader(MessageIdHeader.HEADER).value(), StandardCharsets.UTF_8);
     }
 
     /** How many messages the next consumer has read. */

@@ -72,7 +72,7 @@ public final class BenchmarkApplication implements AutoCloseable {
         properties.put("spring.kafka.listener.auto-startup", "false");
         properties.put("spring.kafka.listener.concurrency", partitions);
         // Nothing is removed behind the back of a measurement.
-        properties.put("idempotency.cleanup.interval", "-");
+        properties.put("idempotency.cleanup.enabled", "false");
         properties.put("spring.main.banner-mode", "off");
         properties.put("spring.main.log-startup-info", "false");
         properties.put("logging.level.dev.idempotency", "warn");

@@ -2,6 +2,7 @@ package dev.idempotency.benchmarks.interceptor;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
 import java.util.List;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
@@ -20,7 +21,8 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 @ImportAutoConfiguration({
     KafkaAutoConfiguration.class,
     TransactionAutoConfiguration.class,
-    IdempotencyAutoConfiguration.class
+    IdempotencyAutoConfiguration.class,
+    IdempotencyListenerAutoConfiguration.class
 })
 class InterceptorApplication {
 

@@ -12,10 +12,13 @@ public final class MeasuredDigests {
     /** Listeners without digests, each with itself and who is compared with it. */
     public static Map<MeasuredListener, List<MeasuredListener>> comparisons() {
         Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
-        compare(comparisons, without("`conflicts = OFF`", UndigestedListener.ID), MeasuredRecordListeners.IDEMPOTENT);
         compare(
                 comparisons,
-                without("`conflicts = OFF`, 500, one JDBC batch", UndigestedListener.TOGETHER_500),
+                without("`onConflict = \"off\"`", UndigestedListener.ID),
+                MeasuredRecordListeners.IDEMPOTENT);
+        compare(
+                comparisons,
+                without("`onConflict = \"off\"`, 500, one JDBC batch", UndigestedListener.TOGETHER_500),
                 MeasuredListener.deduplicating(
                         "`@IdempotentListener`, 500, one JDBC batch",
                         IdempotentBatchListener.TOGETHER_500,

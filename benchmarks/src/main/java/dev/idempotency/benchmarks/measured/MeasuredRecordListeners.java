@@ -52,7 +52,7 @@ public final class MeasuredRecordListeners {
             "`@IdempotentListener(key = …)`", KeyedListener.ID, MeasuredListener.CLAIMS, KeyedListener.class);
 
     private static final MeasuredListener VERSION = MeasuredListener.deduplicating(
-            "`@IdempotentListener(strategy = Strategy.VERSION)`",
+            "`@IdempotentListener(strategy = DeduplicationStrategy.VERSION)`",
             VersionListener.ID,
             "idempotency_version",
             VersionListener.class);
@@ -82,7 +82,7 @@ public final class MeasuredRecordListeners {
             "raw, into a table with a unique index", UniqueRowListener.RAW, UniqueRowListener.class);
 
     private static final MeasuredListener CONSTRAINT = MeasuredListener.deduplicating(
-            "`@IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)`",
+            "`@IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT)`",
             UniqueRowListener.CONSTRAINT,
             Effects.table(UniqueRowListener.CONSTRAINT),
             UniqueRowListener.class);

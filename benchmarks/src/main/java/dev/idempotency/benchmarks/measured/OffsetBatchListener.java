@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.measured;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -21,7 +21,7 @@ class OffsetBatchListener {
     }
 
     @KafkaListener(id = EACH_500, topics = "${benchmark.topic}", batch = "true", properties = "max.poll.records=500")
-    @IdempotentListener(value = EACH_500, strategy = Strategy.OFFSET)
+    @IdempotentListener(value = EACH_500, strategy = DeduplicationStrategy.OFFSET)
     void each500(List<String> payloads) {
         this.each500.happenOneByOne(payloads);
     }
@@ -31,7 +31,7 @@ class OffsetBatchListener {
             topics = "${benchmark.topic}",
             batch = "true",
             properties = "max.poll.records=500")
-    @IdempotentListener(value = TOGETHER_500, strategy = Strategy.OFFSET)
+    @IdempotentListener(value = TOGETHER_500, strategy = DeduplicationStrategy.OFFSET)
     void together500(List<String> payloads) {
         this.together500.happenTogether(payloads);
     }

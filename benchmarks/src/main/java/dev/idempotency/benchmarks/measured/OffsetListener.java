@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.measured;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
@@ -17,7 +17,7 @@ class OffsetListener {
     }
 
     @KafkaListener(id = ID, topics = "${benchmark.topic}")
-    @IdempotentListener(value = ID, strategy = Strategy.OFFSET)
+    @IdempotentListener(value = ID, strategy = DeduplicationStrategy.OFFSET)
     void on(String payload) {
         this.effects.happen(payload);
     }

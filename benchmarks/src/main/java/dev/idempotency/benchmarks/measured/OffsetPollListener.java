@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.measured;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
@@ -17,7 +17,7 @@ class OffsetPollListener {
     }
 
     @KafkaListener(id = ID, topics = "${benchmark.topic}", containerPostProcessor = "measuredByPolls")
-    @IdempotentListener(value = ID, strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    @IdempotentListener(value = ID, strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     void on(String payload) {
         this.effects.happen(payload);
     }

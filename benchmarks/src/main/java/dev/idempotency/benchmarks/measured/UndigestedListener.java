@@ -1,7 +1,6 @@
 package dev.idempotency.benchmarks.measured;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -21,7 +20,7 @@ class UndigestedListener {
     }
 
     @KafkaListener(id = ID, topics = "${benchmark.topic}")
-    @IdempotentListener(value = ID, conflicts = OnConflict.OFF)
+    @IdempotentListener(value = ID, onConflict = "off")
     void on(String payload) {
         this.effects.happen(payload);
     }
@@ -31,7 +30,7 @@ class UndigestedListener {
             topics = "${benchmark.topic}",
             batch = "true",
             properties = "max.poll.records=500")
-    @IdempotentListener(value = TOGETHER_500, conflicts = OnConflict.OFF)
+    @IdempotentListener(value = TOGETHER_500, onConflict = "off")
     void together500(List<String> payloads) {
         this.together500.happenTogether(payloads);
     }

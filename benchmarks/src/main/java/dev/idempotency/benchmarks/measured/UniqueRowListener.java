@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.measured;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.annotation.Transactional;
@@ -33,7 +33,7 @@ class UniqueRowListener {
     @KafkaListener(id = CONSTRAINT, topics = "${benchmark.topic}")
     @IdempotentListener(
             consumer = CONSTRAINT,
-            strategy = Strategy.UNIQUE_CONSTRAINT,
+            strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
             uniqueConstraint = "effect_constraint_payload")
     void constrained(String payload) {
         this.constrained.happen(payload);

@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.measured;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
@@ -20,7 +20,7 @@ class VersionListener {
     @KafkaListener(id = ID, topics = "${benchmark.topic}")
     @IdempotentListener(
             consumer = ID,
-            strategy = Strategy.VERSION,
+            strategy = DeduplicationStrategy.VERSION,
             key = "#record.partition() + '-' + #payload.substring(0, 2)",
             version = "#headers['version']")
     void on(String payload) {

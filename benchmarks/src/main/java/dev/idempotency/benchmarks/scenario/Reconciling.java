@@ -6,10 +6,10 @@ import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.reconciliation.ReconciliationRequest;
-import dev.idempotency.reconciliation.RecordFate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,7 +85,7 @@ public final class Reconciling implements Scenario {
         }
         if (report.state() != State.COMPLETED
                 || report.read() != records
-                || report.count(RecordFate.MISSING) != missing) {
+                || report.count(ReconciliationOutcome.MISSING) != missing) {
             throw new IllegalStateException(
                     "Of %d records %d should be missing: %s".formatted(records, missing, report));
         }

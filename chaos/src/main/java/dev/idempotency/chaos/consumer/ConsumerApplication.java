@@ -65,7 +65,7 @@ public class ConsumerApplication {
         properties.put("idempotency.errors.initial-interval", "50ms");
         properties.put("idempotency.errors.max-interval", "1s");
         properties.put("idempotency.errors.max-attempts", 4);
-        properties.put("idempotency.checks", (sabotage == Sabotage.NONE) ? "fail" : "warn");
+        properties.put("idempotency.checks.mode", (sabotage == Sabotage.NONE) ? "fail" : "warn");
         SpringApplication application = new SpringApplication(ConsumerApplication.class);
         application.setAdditionalProfiles(arguments[4].split(","));
         application.setDefaultProperties(properties);

@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.consumer;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.context.annotation.Profile;
@@ -19,7 +19,7 @@ class OffsetBatchListener {
     }
 
     @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "offset-batch", batch = "true")
-    @IdempotentListener(consumer = "offset-batch", strategy = Strategy.OFFSET)
+    @IdempotentListener(consumer = "offset-batch", strategy = DeduplicationStrategy.OFFSET)
     void on(List<ConsumerRecord<String, String>> records) {
         this.effects.applyRecords("offset-batch", records);
     }

@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.consumer;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.context.annotation.Profile;
@@ -19,7 +19,7 @@ class OffsetListener {
     }
 
     @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "offset")
-    @IdempotentListener(consumer = "offset", strategy = Strategy.OFFSET)
+    @IdempotentListener(consumer = "offset", strategy = DeduplicationStrategy.OFFSET)
     void on(ConsumerRecord<String, String> record) {
         this.effects.applyRecords("offset", List.of(record));
     }

@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.consumer;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.chaos.MessageKind;
 import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -31,7 +31,7 @@ class UniqueListener {
     @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "unique")
     @IdempotentListener(
             consumer = "unique",
-            strategy = Strategy.UNIQUE_CONSTRAINT,
+            strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
             uniqueConstraint = "unique_work_pkey")
     void on(String payload) {
         this.jdbc.update("insert into unique_work values (?)", MessageKind.idOfPayload(payload));

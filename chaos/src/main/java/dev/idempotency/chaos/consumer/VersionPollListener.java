@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.consumer;
 
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import org.springframework.context.annotation.Profile;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
@@ -19,7 +19,7 @@ class VersionPollListener {
     @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "version-poll")
     @IdempotentListener(
             consumer = "version-poll",
-            strategy = Strategy.VERSION,
+            strategy = DeduplicationStrategy.VERSION,
             key = "#headers['entity']",
             version = "#headers['version']",
             transactionPerPoll = "true")

@@ -1,7 +1,7 @@
 package dev.idempotency.sample.payment;
 
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.MessageIds;
+import dev.idempotency.key.MessageIdHeader;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
@@ -32,7 +32,7 @@ class PaymentConfiguration {
     @Bean
     static EventExternalizationConfiguration externalization() {
         return EventExternalizationConfiguration.defaults("dev.idempotency.sample")
-                .headers(ReceiptWritten.class, receipt -> Map.of(MessageIds.HEADER, receipt.id()))
+                .headers(ReceiptWritten.class, receipt -> Map.of(MessageIdHeader.HEADER, receipt.id()))
                 .build();
     }
 

@@ -1,0 +1,45 @@
+package dev.idempotency.check;
+
+import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Level;
+import dev.idempotency.StartupCheck.Mode;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides how the findings of each check are reported.
+ *
+ * @param mode how all findings are reported
+ * @param relaxed checks whose findings matter one level less
+ */
+public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
+
+    public CheckPolicy {
+        relaxed = Set.copyOf(relaxed);
+        for (StartupCheck check : relaxed) {
+            if (check.isIndispensable()) {
+                throw new IllegalArgumentException("idempotency.checks.relaxed names '%s', which cannot be relaxed: %s"
+                        .formatted(check, check.danger()));
+            }
+        }
+    }
+
+    boolean isOff() {
+        return this.mode == Mode.OFF;
+    }
+
+    /** How much a finding of the check matters, or {@code null} if it is not reported. */
+    @Nullable
+    Level levelOf(StartupCheck check) {
+        if (check.isIndispensable()) {
+            return Level.FAIL;
+        }
+        if (isOff()) {
+            return null;
+        }
+        if (this.relaxed.contains(check)) {
+            return (check.level() == Level.FAIL) ? Level.WARN : null;
+        }
+        return (this.mode == Mode.WARN && check.level() == Level.FAIL) ? Level.WARN : check.level();
+    }
+}

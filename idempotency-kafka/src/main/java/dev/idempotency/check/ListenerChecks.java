@@ -1,0 +1,123 @@
+package dev.idempotency.check;
+
+import dev.idempotency.StartupCheck;
+import dev.idempotency.check.Findings.Report;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ProtectedListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.util.ClassUtils;
+
+/** Checks all listeners before any container starts, and later ones before theirs does. Reports all findings together. */
+public final class ListenerChecks implements SmartLifecycle {
+
+    private static final boolean JPA_PRESENT =
+            ClassUtils.isPresent("jakarta.persistence.EntityManagerFactory", ListenerChecks.class.getClassLoader());
+
+    private final ConfigurableListableBeanFactory beanFactory;
+    private final ObjectProvider<ListenerDefinitionRegistry> definitions;
+    private final CheckPolicy policy;
+    private final List<BiConsumer<ProtectedListener, Report>> checks;
+    private final BrokerChecks brokerChecks;
+    private volatile boolean running;
+
+    /** {@code deadLetterSuffix} is {@code null} if no dead letters are published. */
+    public ListenerChecks(
+            ConfigurableListableBeanFactory beanFactory,
+            CheckPolicy policy,
+            Duration brokerTimeout,
+            @Nullable String deadLetterSuffix) {
+        this.beanFactory = beanFactory;
+        this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
+        this.policy = policy;
+        DeadLetterCheck deadLetters = new DeadLetterCheck(beanFactory, deadLetterSuffix, this::listeners);
+        this.brokerChecks = new BrokerChecks(
+                policy.isOff() ? Duration.ZERO : brokerTimeout,
+                () -> new Findings(beanFactory, policy),
+                deadLetters,
+                () -> beanFactory.getBeanProvider(ProducerFactory.class).getIfUnique());
+        this.checks = policy.isOff()
+                ? List.of(ListenerChecks::checkFaults)
+                : List.of(
+                        ListenerChecks::checkFaults,
+                        MethodCheck::check,
+                        new TransactionCheck(beanFactory)::check,
+                        new ConsumerNameCheck(beanFactory, this::listeners)::check,
+                        KeyCheck::check,
+                        ContainerCheck::check,
+                        BatchCheck::check,
+                        JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
+                        deadLetters::check,
+                        this::checkRetryTopic);
+    }
+
+    /** Before anything else that has a life cycle, containers above all. */
+    @Override
+    public int getPhase() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public void start() {
+        Findings findings = new Findings(this.beanFactory, this.policy);
+        if (!this.policy.isOff()) {
+            List<ProtectedListener> known = (this.definitions.getIfAvailable() != null) ? listeners() : null;
+            new AnnotatedBeansCheck(this.beanFactory, known, findings).check();
+        }
+        check(listeners(), findings);
+        this.running = true;
+        // Those that are created later than all others, such as lazy ones.
+        this.definitions.ifAvailable(
+                registry -> registry.inspectLater(later -> check(later, new Findings(this.beanFactory, this.policy))));
+        this.brokerChecks.start(listeners());
+    }
+
+    private List<ProtectedListener> listeners() {
+        ListenerDefinitionRegistry available = this.definitions.getIfAvailable();
+        return (available != null) ? available.listeners() : List.of();
+    }
+
+    private void check(List<ProtectedListener> listeners, Findings findings) {
+        for (ProtectedListener listener : listeners) {
+            Report report = (check, what, remedy) -> findings.add(check, listener, what, remedy);
+            this.checks.forEach(check -> check.accept(listener, report));
+        }
+        findings.report();
+    }
+
+    private static void checkFaults(ProtectedListener listener, Report report) {
+        listener.faults().forEach(fault -> report.add(fault.check(), fault.what(), fault.remedy()));
+    }
+
+    private void checkRetryTopic(ProtectedListener listener, Report report) {
+        boolean annotated = Stream.of(listener.method(), listener.targetClass())
+                .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class));
+        if (this.running && (annotated || listener.isForRetries())) {
+            report.add(
+                    StartupCheck.LATE_RETRY_TOPIC,
+                    "It has retry topics, and its bean is created after the application has started.",
+                    "Let the bean be created at start-up: remove @Lazy, or the prototype scope, from it.");
+        }
+    }
+
+    @Override
+    public void stop() {
+        this.running = false;
+        this.definitions.ifAvailable(registry -> registry.inspectLater(later -> {}));
+        this.brokerChecks.stop();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+}

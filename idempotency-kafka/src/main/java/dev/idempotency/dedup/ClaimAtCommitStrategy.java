@@ -1,0 +1,68 @@
+package dev.idempotency.dedup;
+
+import dev.idempotency.Claim;
+import dev.idempotency.database.ClaimStatement;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.PostgresClaimWithCommit;
+import dev.idempotency.store.ClaimTransaction;
+import dev.idempotency.store.StoreExceptionTranslator;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+
+/**
+ * Claims a message together with the commit of its transaction, in one round trip to PostgreSQL. The listener is called
+ * before the claim; what it did is undone if the message turns out to be a duplicate. After a duplicate, which seldom comes
+ * alone, messages are claimed first until there is a new one.
+ */
+final class ClaimAtCommitStrategy implements ClaimStrategy {
+
+    private final MessageIdStrategy claimFirst;
+    private final ClaimTransaction transaction;
+    private final ClaimStatement statement;
+
+    ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
+        this.claimFirst = claimFirst;
+        this.transaction = new ClaimTransaction(database, claimTimeout);
+        this.statement = new PostgresClaimWithCommit(database.processedTable());
+    }
+
+    @Override
+    public ClaimStrategy within(boolean ownTransaction) {
+        return (ownTransaction && !this.claimFirst.expectsDuplicates()) ? this : this.claimFirst;
+    }
+
+    @Override
+    public ClaimResult claim(List<InboundMessage> messages) {
+        this.transaction.require();
+        return new ClaimResult(messages, List.of());
+    }
+
+    @Override
+    public boolean isClaim() {
+        return false;
+    }
+
+    /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
+    @Override
+    public void commit(List<InboundMessage> accepted) {
+        InboundMessage message = accepted.get(0);
+        if (message.id() != null) {
+            Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
+            try {
+                this.transaction.claim(this.statement, List.of(claim));
+            } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
+                // The table is not what it was. All else is a failure of the commit, as any listener may have.
+                throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);
+            }
+        }
+    }
+
+    /** Whatever has failed: a message that was processed before is a duplicate. */
+    @Override
+    public @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
+        return this.claimFirst.findDuplicate(message);
+    }
+}

@@ -1,0 +1,53 @@
+package dev.idempotency.dedup;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.observe.Conflict;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a claim: which messages the listener is called with.
+ *
+ * @param accepted the messages that the listener is called with, in order
+ * @param duplicates those that it is not called with, as they were processed before
+ * @param stale those that it is not called with, as something newer was processed before
+ * @param conflicts the duplicates that reuse the id of another message, in order
+ */
+public record ClaimResult(
+        List<InboundMessage> accepted,
+        List<Duplicate> duplicates,
+        List<Stale> stale,
+        Map<InboundMessage, Conflict> conflicts) {
+
+    /** An answer without stale messages and conflicts. */
+    public ClaimResult(List<InboundMessage> accepted, List<Duplicate> duplicates) {
+        this(accepted, duplicates, List.of(), Map.of());
+    }
+
+    public boolean isEmpty() {
+        return this.accepted.isEmpty();
+    }
+
+    /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
+    public List<@Nullable MessageId> ids() {
+        List<@Nullable MessageId> ids = new ArrayList<>(this.accepted.size());
+        for (InboundMessage message : this.accepted) {
+            ids.add(message.id());
+        }
+        return ids;
+    }
+
+    /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
+    public @Nullable MessageId claimed() {
+        for (InboundMessage message : this.accepted) {
+            if (message.id() != null) {
+                return message.id();
+            }
+        }
+        return null;
+    }
+}

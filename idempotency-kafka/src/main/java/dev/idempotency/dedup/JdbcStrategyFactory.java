@@ -1,0 +1,67 @@
+package dev.idempotency.dedup;
+
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.UniqueConstraint;
+import dev.idempotency.kafka.TopicIdTracker;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ClaimTransaction;
+import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.JdbcVersionStore;
+import java.time.Duration;
+import org.springframework.jdbc.core.ConnectionCallback;
+
+/** Creates the strategies that do not use the table of processed messages. */
+public final class JdbcStrategyFactory {
+
+    private final IdempotencyDatabase database;
+    private final Duration claimTimeout;
+    private final JdbcPositionStore positions;
+    private final JdbcVersionStore versions;
+
+    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
+    public JdbcStrategyFactory(
+            IdempotencyDatabase database,
+            Duration claimTimeout,
+            JdbcPositionStore positions,
+            JdbcVersionStore versions) {
+        this.database = database;
+        this.claimTimeout = claimTimeout;
+        this.positions = positions;
+        this.versions = versions;
+    }
+
+    /** Recognises the messages of a consumer by the offsets of their records. */
+    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+        return new OffsetStrategy(consumer, this.positions, topics, observer);
+    }
+
+    /** Returns whether the database tells which constraint was violated. */
+    public boolean isUniqueConstraintSupported() {
+        return this.database.inTransaction(
+                jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
+    }
+
+    /** Recognises messages by their ids, which are claimed with the commit. */
+    public ClaimStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
+        return new ClaimAtCommitStrategy(claimFirst, this.database, this.claimTimeout);
+    }
+
+    /** Finds a constraint of the application's, or throws an {@link IllegalArgumentException} if it cannot tell duplicates. */
+    public UniqueConstraint findUniqueConstraint(String name) {
+        return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
+    }
+
+    /** Recognises the messages of a consumer by what a constraint refuses. */
+    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
+        return new UniqueConstraintStrategy(
+                consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
+    }
+
+    public JdbcVersionStore versions() {
+        return this.versions;
+    }
+
+    public ClaimStrategy byVersion() {
+        return new VersionStrategy(this.versions);
+    }
+}

@@ -1,0 +1,66 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.database.VersionClaim;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.kafka.KafkaCoordinates;
+import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.key.MessageView;
+import dev.idempotency.key.VersionResolver;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+
+/** Creates candidates from delivered messages, with what a listener's strategy recognises them by. */
+public record InboundMessageFactory(
+        DeduplicationStrategy strategy,
+        MessageIdResolver ids,
+        @Nullable VersionResolver versions,
+        ConflictHandling conflicts) {
+
+    /**
+     * Identifies the message at a position of the delivery.
+     *
+     * @return {@code null} if it has no key, and such messages are skipped
+     * @throws dev.idempotency.UnusableKeyException if it cannot be identified
+     */
+    public @Nullable InboundMessage create(int position, MessageView message) {
+        ConsumerRecord<?, ?> record = message.record();
+        MessageId id = this.ids.resolve(message);
+        if (id == null && this.ids.skipsMissing()) {
+            return null;
+        }
+        return switch (this.strategy) {
+            case MESSAGE_ID -> {
+                RecordCoordinates coordinates = KafkaCoordinates.original(record);
+                Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
+                yield new InboundMessage(position, record, id, coordinates, digest, null);
+            }
+            // A message without a key, where such are processed, belongs to no entity that could have a version.
+            case VERSION -> {
+                RecordCoordinates coordinates = KafkaCoordinates.original(record);
+                if (id == null) {
+                    yield new InboundMessage(position, record, null, coordinates);
+                }
+                VersionClaim claim = new VersionClaim(
+                        id, Objects.requireNonNull(this.versions).resolve(message), coordinates);
+                yield new InboundMessage(position, record, claim.messageId(), coordinates, null, claim);
+            }
+            // A copy of a record, as in retry topics, is another one.
+            case OFFSET, UNIQUE_CONSTRAINT -> new InboundMessage(position, record, id, KafkaCoordinates.of(record));
+        };
+    }
+
+    /** Returns the variables of the converted message that it needs; none if the record is enough. */
+    public Set<String> variables() {
+        Set<String> variables = new HashSet<>(this.ids.variables());
+        if (this.versions != null) {
+            variables.addAll(this.versions.variables());
+        }
+        return variables;
+    }
+}

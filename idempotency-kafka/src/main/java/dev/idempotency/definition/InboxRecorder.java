@@ -1,0 +1,42 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+
+/** Stores the messages of a listener, and whether they were processed, in the inbox. */
+public interface InboxRecorder {
+
+    /**
+     * A message that a listener was called with.
+     *
+     * @param coordinates where its record stood first
+     * @param record the record that was delivered
+     */
+    record Delivered(MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record) {}
+
+    /** The listener has returned: records that in its transaction, which is still to be committed. */
+    void processed(List<Delivered> messages);
+
+    /**
+     * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: the messages
+     * are not affected if it cannot be recorded.
+     */
+    void failed(List<Delivered> messages, Throwable failure);
+
+    /**
+     * A message has the id of another one, and was not processed: stores it under an id made of that and its coordinates.
+     * Throws nothing, as {@link #failed}.
+     */
+    void conflicting(MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure);
+
+    /** Creates the recorders of listeners that have an inbox. */
+    @FunctionalInterface
+    interface Factory {
+
+        /** The recorder for a consumer's listeners of a container that has not been started. */
+        InboxRecorder create(String consumer, AbstractMessageListenerContainer<?, ?> container);
+    }
+}

@@ -1,0 +1,27 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.IdempotencyContext.StepRunner;
+import dev.idempotency.dedup.ClaimStrategy;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ClaimedTransaction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that is known of a listener from start-up on.
+ *
+ * @param transactions makes the transactions that it shares with its claims, with its own attributes
+ * @param steps runs steps of its messages, or refuses them
+ * @param inbox keeps its messages; {@code null} if they are not kept
+ */
+public record ListenerDefinition(
+        String consumer,
+        ListenerMethod method,
+        InboundMessageFactory messageFactory,
+        KeyFailures keyFailures,
+        Supplier<ClaimedTransaction> transactions,
+        ClaimStrategy strategy,
+        ConflictHandling conflicts,
+        StepRunner steps,
+        @Nullable InboxRecorder inbox,
+        ConsumerObserver observer) {}

@@ -1,0 +1,37 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.StartupCheck;
+import java.io.Serial;
+
+/**
+ * Why a listener cannot be defined as it is written.
+ *
+ * @param check what reports call it
+ * @param what what is wrong
+ * @param remedy how to fix it
+ */
+public record ListenerFault(StartupCheck check, String what, String remedy) {
+
+    /** To be thrown where a fault is found. */
+    static Found found(StartupCheck check, String what, String remedy) {
+        return new Found(new ListenerFault(check, what, remedy));
+    }
+
+    /** Ends the attempt to resolve something; what else is wrong is found all the same. */
+    static final class Found extends RuntimeException {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final transient ListenerFault fault;
+
+        private Found(ListenerFault fault) {
+            super(fault.what(), null, false, false);
+            this.fault = fault;
+        }
+
+        ListenerFault fault() {
+            return this.fault;
+        }
+    }
+}

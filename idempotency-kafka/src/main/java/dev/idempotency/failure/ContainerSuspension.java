@@ -1,0 +1,176 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.NoKeysYetException;
+import dev.idempotency.database.Causes;
+import dev.idempotency.kafka.KafkaCoordinates;
+import dev.idempotency.observe.ConsumerObserver;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+import org.springframework.kafka.retrytopic.RetryTopicHeaders;
+import org.springframework.kafka.support.converter.ConversionException;
+import org.springframework.kafka.support.serializer.DeserializationException;
+import org.springframework.messaging.converter.MessageConversionException;
+
+/** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
+record ContainerSuspension(
+        Outage outage,
+        ConsumerPauses pauses,
+        ConsumerObserver observer,
+        MessageListenerContainer container,
+        Supplier<@Nullable DestinationTopicResolver> retryTopics) {
+
+    private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
+
+    /**
+     * Pauses the consumer unless the failure is the message's own, which is for the error handler.
+     *
+     * @param records the record that failed, or a batch
+     * @return whether they must be redelivered
+     */
+    boolean trySuspend(
+            Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
+        ConsumerThreadState state = ConsumerThreadState.current();
+        ConsumerRecord<?, ?> first = records.get(0);
+        if (state.takeCommitted(records)) {
+            logger.warn(
+                    "{} has been processed, but what follows its transaction failed, such as the commit of its offset. It"
+                            + " is redelivered, and dropped as a duplicate.",
+                    KafkaCoordinates.of(first),
+                    failure);
+            pauseForRedelivery(first, container);
+            return true;
+        }
+        ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
+        FailureKind kind = this.outage.judge(failure, (named != null) ? named : first);
+        if (kind == FailureKind.MESSAGE) {
+            // The database has answered.
+            recordSuccess();
+            if ((named != null || records.size() == 1) && isUnreadable(failure)) {
+                this.observer.failed(KafkaCoordinates.of((named != null) ? named : first), failure);
+            }
+            return false;
+        }
+        if (kind == FailureKind.CONTENTION && named == null && records.size() > 1 && !state.isSplit(records)) {
+            // Once they are split, only the record that contends has to wait.
+            return false;
+        }
+        // Another partition may have the first message with a key, which would always be polled behind this one.
+        boolean alone = Causes.of(failure).find(NoKeysYetException.class) != null;
+        pause(first, container, alone, this.outage.recordFailure(kind, failure, KafkaCoordinates.of(first)));
+        this.observer.retried(records.size());
+        return true;
+    }
+
+    /** Whether the listener was not called, so that nobody else has reported the failure. */
+    private static boolean isUnreadable(Exception failure) {
+        Causes causes = Causes.of(failure);
+        return causes.contains(DeserializationException.class)
+                || causes.contains(ConversionException.class)
+                || causes.contains(MessageConversionException.class);
+    }
+
+    /** Reports a record whose error handler is done with it, if retry topics have published it as a dead letter. */
+    void reportDeadLetter(ConsumerRecord<?, ?> record, Exception failure, MessageListenerContainer container) {
+        DestinationTopicResolver resolver = this.retryTopics.get();
+        String listener =
+                (container.getMainListenerId() != null) ? container.getMainListenerId() : container.getListenerId();
+        try {
+            if (resolver != null
+                    && listener != null
+                    && resolver.resolveDestinationTopic(
+                                    listener,
+                                    record.topic(),
+                                    (int) numberIn(record, RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS, 1),
+                                    failure,
+                                    numberIn(
+                                            record,
+                                            RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP,
+                                            record.timestamp()))
+                            .isDltTopic()) {
+                this.observer.deadLettered(KafkaCoordinates.of(record));
+            }
+        } catch (RuntimeException ex) {
+            logger.trace("Listener {} has no retry topics", listener, ex);
+        }
+    }
+
+    private static long numberIn(ConsumerRecord<?, ?> record, String header, long absent) {
+        Header number = record.headers().lastHeader(header);
+        return (number != null) ? new BigInteger(number.value()).longValue() : absent;
+    }
+
+    /** The consumer thread no longer waits, also because its container stops. */
+    void recordSuccess() {
+        if (this.container.isRunning()) {
+            this.outage.recordSuccess();
+            retainDeadLetters();
+        } else {
+            this.outage.recordStop();
+        }
+    }
+
+    /** Partitions of the consumer thread wait for their dead letter only while their record is redelivered. */
+    void retainDeadLetters() {
+        this.outage.retainDeadLetters(ConsumerThreadState.current()::isRetryExpected);
+    }
+
+    /** The consumer thread no longer waits if its record is not assigned to it any more. */
+    void rebalance(Set<TopicPartition> assignment) {
+        this.outage.stopWaitingUnless(assignment::contains);
+        retainDeadLetters();
+    }
+
+    /** Has records redelivered at which an error handler has failed, whatever it did before it threw. */
+    RuntimeException ensureRedelivery(
+            Throwable thrown,
+            CommonErrorHandler handler,
+            List<? extends ConsumerRecord<?, ?>> records,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        Causes.rethrowIfFatal(thrown);
+        if (thrown instanceof RuntimeException expected && Redelivery.isSoughtBack(records, consumer)) {
+            return expected;
+        }
+        logger.error(
+                "{} failed at {}: the record is not skipped, it is redelivered. Fix what it calls, such as a recoverer or a"
+                        + " back-off function.",
+                handler.getClass().getName(),
+                KafkaCoordinates.of(records.get(0)),
+                thrown);
+        pauseForRedelivery(records.get(0), container);
+        Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
+        return Redelivery.seekBack(failure, records, consumer);
+    }
+
+    private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+        pause(record, container, false, this.outage.longestPause());
+    }
+
+    private void pause(
+            ConsumerRecord<?, ?> record, MessageListenerContainer container, boolean alone, Duration duration) {
+        TopicPartition partition = ConsumerThreadState.partitionOf(record);
+        try {
+            if (alone) {
+                this.pauses.pause(container, partition, duration);
+            } else {
+                this.pauses.pauseAll(container, partition, duration);
+            }
+        } catch (RuntimeException ex) {
+            logger.error("A consumer could not be paused: it tries again at once", ex);
+        }
+    }
+}

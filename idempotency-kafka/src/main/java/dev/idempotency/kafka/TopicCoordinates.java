@@ -1,0 +1,70 @@
+package dev.idempotency.kafka;
+
+import dev.idempotency.RecordCoordinates;
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a message stood first, and in which topic of that name: {@code topic-partition@offset/id}. A topic that is
+ * deleted and created again has another id.
+ *
+ * <p>A record that has been asked for them carries them along in the header {@value #HEADER}, as do copies of it in retry
+ * and dead-letter topics: when those are read, there may be another topic of that name.
+ *
+ * @param topicId the id that Kafka gave the topic
+ * @param topic the topic's name
+ * @param partition the partition
+ * @param offset the offset
+ */
+public record TopicCoordinates(Uuid topicId, String topic, int partition, long offset) {
+
+    /** The header of a record that tells them. */
+    public static final String HEADER = "idempotency-coordinates";
+
+    public static TopicCoordinates of(Uuid topicId, RecordCoordinates record) {
+        return new TopicCoordinates(topicId, record.topic(), record.partition(), record.offset());
+    }
+
+    /** The header of a record, or {@code null} if it has none. */
+    public static @Nullable Header headerOf(ConsumerRecord<?, ?> record) {
+        return record.headers().lastHeader(HEADER);
+    }
+
+    /** Returns the coordinates in a record's header, or {@code null} if it has none, or those of another record. */
+    public static @Nullable TopicCoordinates toldBy(ConsumerRecord<?, ?> record, RecordCoordinates original) {
+        Header header = headerOf(record);
+        if (header == null || header.value() == null) {
+            return null;
+        }
+        String text = new String(header.value(), StandardCharsets.UTF_8);
+        String beginning = original + "/";
+        if (!text.startsWith(beginning)) {
+            return null;
+        }
+        try {
+            return of(Uuid.fromString(text.substring(beginning.length())), original);
+        } catch (IllegalArgumentException ex) {
+            return null;
+        }
+    }
+
+    /** Has a record, and so the copies that are made of it, tell them. */
+    public void tellBy(ConsumerRecord<?, ?> record) {
+        Headers headers = record.headers();
+        try {
+            headers.remove(HEADER).add(new RecordHeader(HEADER, toString().getBytes(StandardCharsets.UTF_8)));
+        } catch (IllegalStateException ex) {
+            // Somebody has made them read-only: the broker will be asked again.
+        }
+    }
+
+    @Override
+    public String toString() {
+        return new RecordCoordinates(this.topic, this.partition, this.offset) + "/" + this.topicId;
+    }
+}

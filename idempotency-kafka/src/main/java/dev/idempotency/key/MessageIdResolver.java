@@ -1,0 +1,98 @@
+package dev.idempotency.key;
+
+import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
+import dev.idempotency.MissingMessageKeyException;
+import dev.idempotency.OnMissingKey;
+import dev.idempotency.TopicUnknownException;
+import dev.idempotency.kafka.KafkaCoordinates;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * Gives the messages of one consumer their identity.
+ *
+ * @param consumer whose messages they are
+ * @param source where their keys come from
+ * @param onMissing what becomes of a message without a key
+ */
+public record MessageIdResolver(String consumer, KeySource source, OnMissingKey onMissing) {
+
+    /** Reasons may quote the message. */
+    private static final int LONGEST_REASON = 500;
+
+    /** Whether messages without a key are acknowledged without calling the listener. */
+    public boolean skipsMissing() {
+        return this.onMissing == OnMissingKey.SKIP;
+    }
+
+    /** The variables that it needs of the converted message. */
+    public Set<String> variables() {
+        return this.source.variables();
+    }
+
+    /**
+     * Identifies a message.
+     *
+     * @return its id, or {@code null} if it has no key and such messages are processed or skipped
+     * @throws MissingMessageKeyException if it has no key
+     * @throws InvalidMessageKeyException if it has one that cannot be used
+     * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot
+     *     be asked
+     */
+    public @Nullable MessageId resolve(MessageView message) {
+        try {
+            String key = this.source.keyOf(message);
+            if (key != null && !MessageId.isNoKey(key)) {
+                return MessageId.of(this.consumer, key);
+            }
+        } catch (Throwable ex) {
+            throw unusable("key", message, this.consumer, this.source, ex);
+        }
+        if (this.onMissing != OnMissingKey.FAIL) {
+            return null;
+        }
+        throw new MissingMessageKeyException(
+                ("The message %s has no key for consumer '%s': %s gave none, or a blank one. Let its producer set one,"
+                                + " say where it is in @IdempotentListener(key = …) or idempotency.key.headers, or set"
+                                + " idempotency.key.on-missing=process (without deduplication) or skip.")
+                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
+                null);
+    }
+
+    /**
+     * Returns what to throw for a key or version that could not be found.
+     *
+     * @throws TopicUnknownException if that was it
+     */
+    static InvalidMessageKeyException unusable(
+            String role, MessageView message, String consumer, KeySource source, Throwable failure) {
+        if (failure instanceof TopicUnknownException unknown) {
+            throw unknown;
+        }
+        requireSurvivable(failure);
+        boolean explained = failure instanceof InvalidMessageKeyException;
+        String why = explained
+                ? StringUtils.uncapitalize(String.valueOf(failure.getMessage()))
+                : "it cannot be found, as that failed with " + failure;
+        return new InvalidMessageKeyException(
+                "The %s of the message %s for consumer '%s', from %s, cannot be used: %s."
+                        .formatted(
+                                role,
+                                KafkaCoordinates.of(message.record()),
+                                consumer,
+                                source,
+                                StringUtils.truncate(why, LONGEST_REASON)),
+                explained ? failure.getCause() : failure);
+    }
+
+    /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
+    private static void requireSurvivable(Throwable thrown) {
+        if (NestedExceptionUtils.getMostSpecificCause(thrown) instanceof VirtualMachineError error
+                && !(error instanceof StackOverflowError)) {
+            throw error;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.MessageConflictException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.dedup.ClaimResult;
+import dev.idempotency.dedup.InboundMessage;
+import dev.idempotency.definition.ConflictHandling;
+import dev.idempotency.definition.InboxRecorder;
+import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.observe.Conflict;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reports to observers and the inbox what became of a listener's messages, once that is certain. */
+final class OutcomeReporter {
+
+    private static final Logger logger = LoggerFactory.getLogger(OutcomeReporter.class);
+
+    private OutcomeReporter() {}
+
+    static void delivered(ListenerDefinition definition, List<? extends ConsumerRecord<?, ?>> records) {
+        if (!records.isEmpty()) {
+            long oldest = records.get(0).timestamp();
+            for (ConsumerRecord<?, ?> record : records) {
+                oldest = Math.min(oldest, record.timestamp());
+            }
+            definition.observer().delivered(Instant.ofEpochMilli(oldest));
+        }
+    }
+
+    /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */
+    static void processed(ListenerDefinition definition, List<InboundMessage> messages) {
+        reportToInbox(definition, messages, InboxRecorder::processed);
+    }
+
+    static void committed(ListenerDefinition definition, ClaimResult result, long nanos) {
+        ConsumerObserver observer = definition.observer();
+        if (!result.isEmpty()) {
+            observer.committed(nanos);
+        }
+        for (InboundMessage message : result.accepted()) {
+            if (message.id() != null) {
+                observer.processed(message.id(), message.coordinates());
+            } else {
+                observer.missingKey(message.coordinates());
+            }
+        }
+        for (Duplicate duplicate : result.duplicates()) {
+            observer.duplicate(duplicate);
+            logger.debug("Dropped {}, processed before: {}", duplicate.coordinates(), duplicate);
+        }
+        for (Stale stale : result.stale()) {
+            observer.stale(stale);
+            logger.debug("Dropped {}, older than what was processed before: {}", stale.coordinates(), stale);
+        }
+        result.conflicts().forEach((message, conflict) -> {
+            definition.conflicts().dropped(conflict);
+            keepConflicting(definition, message, conflict, ConflictHandling.failure(conflict));
+        });
+    }
+
+    /** Reports that a message fails because it has the id of another one; returns what it fails with. */
+    static MessageConflictException refused(ListenerDefinition definition, InboundMessage message, Conflict conflict) {
+        MessageConflictException failure = definition.conflicts().failed(conflict);
+        definition.observer().failed(message.coordinates(), failure);
+        keepConflicting(definition, message, conflict, failure);
+        return failure;
+    }
+
+    private static void keepConflicting(
+            ListenerDefinition definition,
+            InboundMessage message,
+            Conflict conflict,
+            MessageConflictException failure) {
+        InboxRecorder inbox = definition.inbox();
+        if (inbox != null) {
+            inbox.conflicting(conflict.id(), message.coordinates(), message.record(), failure);
+        }
+    }
+
+    /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
+    static void failed(
+            ListenerDefinition definition,
+            RecordCoordinates coordinates,
+            Throwable failure,
+            List<InboundMessage> called) {
+        definition.observer().failed(coordinates, failure);
+        reportToInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
+    }
+
+    /** Messages without an id are not stored: they could not be found again. */
+    private static void reportToInbox(
+            ListenerDefinition definition,
+            List<InboundMessage> messages,
+            BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
+        InboxRecorder inbox = definition.inbox();
+        if (inbox == null) {
+            return;
+        }
+        List<InboxRecorder.Delivered> delivered = messages.stream()
+                .filter(message -> message.id() != null)
+                .map(message -> new InboxRecorder.Delivered(message.id(), message.coordinates(), message.record()))
+                .toList();
+        if (!delivered.isEmpty()) {
+            report.accept(inbox, delivered);
+        }
+    }
+}

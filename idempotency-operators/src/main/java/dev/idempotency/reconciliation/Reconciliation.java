@@ -1,0 +1,193 @@
+package dev.idempotency.reconciliation;
+
+import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.ReconciliationException;
+import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.job.ConsumerJobs;
+import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+
+/**
+ * Compares the topics of a consumer with what it remembers: every record that its group has committed must be processed,
+ * dead-lettered or recorded as failed. Others are missing, and can be sent again.
+ *
+ * <p>It reads beside the consumer, as a member of no group, with the listener's own deserializers, filter and key, from the
+ * records of a time on to the offsets that the group had committed when it began. The listener is not called. It judges
+ * records from the first one on that the consumer remembers of their partition: earlier ones may have been processed without
+ * the library, or under another name.
+ *
+ * <p>A message that is sent again takes the ordinary path: should it have been processed after all, it is dropped. But
+ * messages that were removed from the tables count as never processed, and are processed again.
+ */
+public final class Reconciliation implements DisposableBean {
+
+    /** Clocks differ, and a record may be older than its offset says: what is about to be forgotten counts as forgotten. */
+    private static final double REMEMBERED_FOR_SURE = 0.9;
+
+    private final Supplier<List<ProtectedListener>> listeners;
+    private final ProcessedMessageStore store;
+    private final Supplier<@Nullable Inbox> inbox;
+    private final DeadLetters deadLetters;
+    private final RawRecordProducers producers;
+    private final ObserverNotifier<ReconciliationObserver> observers;
+    private final ConsumerJobs<ReconciliationReport> jobs;
+
+    /**
+     * Looks at nothing yet.
+     *
+     * @param inbox the application's, if it has one
+     * @param producers sends again what is missing, and is closed with this
+     * @param recordsPerSecond how many records are read at most
+     */
+    public Reconciliation(
+            Supplier<List<ProtectedListener>> listeners,
+            ProcessedMessageStore store,
+            Supplier<@Nullable Inbox> inbox,
+            DeadLetters deadLetters,
+            RawRecordProducers producers,
+            int recordsPerSecond,
+            ObserverNotifier<ReconciliationObserver> observers) {
+        this.listeners = listeners;
+        this.store = store;
+        this.inbox = inbox;
+        this.deadLetters = deadLetters;
+        this.producers = producers;
+        this.observers = observers;
+        this.jobs = new ConsumerJobs<>("reconciliation", recordsPerSecond);
+    }
+
+    /** The consumers with listeners. */
+    public Set<String> consumers() {
+        return this.listeners.get().stream()
+                .map(listener -> listener.consumer().name())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /**
+     * Starts a reconciliation: one at a time per consumer.
+     *
+     * @return how it stands at its beginning
+     * @throws ReconciliationException if there is no such consumer, it cannot be reconciled, or another one is under way
+     */
+    public ReconciliationReport start(ReconciliationRequest request) {
+        String consumer = request.consumer();
+        List<ProtectedListener> own = this.listeners.get().stream()
+                .filter(listener -> listener.consumer().name().equals(consumer))
+                .toList();
+        if (own.isEmpty()) {
+            throw new ReconciliationException(
+                    "There is no listener of consumer '%s' in this application; there are %s"
+                            .formatted(consumer, consumers()),
+                    null);
+        }
+        if (request.replayFrom() != null
+                && own.stream()
+                        .map(ProtectedListener::container)
+                        .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
+            throw new ReconciliationException(
+                    "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
+                            .formatted(consumer),
+                    null);
+        }
+        Duration retention = own.stream()
+                .map(listener -> listener.consumer().retention())
+                .max(Duration::compareTo)
+                .orElseThrow();
+        ReconciliationRun run = new ReconciliationRun(
+                request,
+                scopes(own, false),
+                scopes(own, true),
+                Instant.now().minusSeconds((long) (retention.toSeconds() * REMEMBERED_FOR_SURE)),
+                this.store,
+                this.inbox.get(),
+                this.deadLetters,
+                this.producers);
+        ReconciliationReport started = this.jobs.start(consumer, run::progress, control -> {
+            ReconciliationReport report = run.run(control);
+            this.observers.tell(observer -> observer.reconciled(report));
+            return report;
+        });
+        if (started == null) {
+            throw new ReconciliationException(
+                    "Consumer '%s' is being reconciled already. Wait until that is done, or cancel it."
+                            .formatted(consumer),
+                    null);
+        }
+        return started;
+    }
+
+    /** The consumer's containers of retry topics, or all others. */
+    private List<ContainerScope> scopes(List<ProtectedListener> own, boolean ofRetries) {
+        String consumer = own.get(0).consumer().name();
+        return own.stream()
+                .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
+                .distinct()
+                .filter(container -> (container.getMainListenerId() != null) == ofRetries)
+                .map(container -> {
+                    String group = container.getGroupId();
+                    String refusal = refusal(consumer, container);
+                    if (group == null || refusal != null) {
+                        throw new ReconciliationException(
+                                "Consumer '%s' cannot be reconciled: %s.".formatted(consumer, refusal), null);
+                    }
+                    return new ContainerScope(container, group);
+                })
+                .toList();
+    }
+
+    /** The reason why a container cannot be reconciled, or {@code null}. */
+    private @Nullable String refusal(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+        if (container.getGroupId() == null) {
+            return "it has a listener without a group, so that there are no offsets to hold its topics against";
+        }
+        List<ProtectedListener> methods = this.listeners.get().stream()
+                .filter(listener -> listener.container() == container)
+                .toList();
+        if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != DeduplicationStrategy.MESSAGE_ID)) {
+            return "it does not recognise messages by ids of their own: that is for DeduplicationStrategy.MESSAGE_ID";
+        }
+        List<String> arguments = methods.stream()
+                .flatMap(listener -> listener.keyArguments().stream())
+                .toList();
+        if (!arguments.isEmpty()) {
+            return "its key is made of the arguments %s, which only a delivery has. Take it from #payload, #record or #headers"
+                    .formatted(arguments);
+        }
+        int called = methods.isEmpty() ? 0 : methods.get(0).methodCount();
+        boolean alike = methods.stream()
+                .allMatch(listener -> listener.consumer().name().equals(consumer) && listener.keyExpression() == null);
+        return (called > 1 && (!alike || methods.size() < called))
+                ? "its @KafkaHandler methods have keys of their own, or are not all of this consumer. Take the key of all from a header"
+                : null;
+    }
+
+    /** The reconciliation of a consumer that runs, or ran last since the start of this instance; {@code null} without one. */
+    public @Nullable ReconciliationReport lastReconciliation(String consumer) {
+        return this.jobs.last(consumer);
+    }
+
+    /** Has the reconciliation of a consumer end soon; returns whether there is one. */
+    public boolean cancel(String consumer) {
+        return this.jobs.cancel(consumer);
+    }
+
+    @Override
+    public void destroy() {
+        this.jobs.close();
+        this.producers.close();
+    }
+}

@@ -1,0 +1,147 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.database.Dialect;
+import dev.idempotency.definition.InboxRecorder;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxCleanup;
+import dev.idempotency.inbox.InboxObserver;
+import dev.idempotency.inbox.InboxPurge;
+import dev.idempotency.inbox.JdbcInboxRecorderFactory;
+import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationObserver;
+import dev.idempotency.redrive.DeadLetterSourceResolver;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ProducerFactory;
+
+/**
+ * Auto-configuration for operators: inbox, dead letters and redrive, reconciliation. They know the consumers of their own
+ * context only.
+ */
+@AutoConfiguration(after = IdempotencyListenerAutoConfiguration.class)
+@ConditionalOnClass({KafkaListener.class, DeadLetters.class})
+@ConditionalOnBean(ListenerDefinitionRegistry.class)
+public final class IdempotencyOperatorsAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    DeadLetters idempotencyDeadLetters(
+            ListenerDefinitionRegistry definitions,
+            ObjectProvider<KafkaListenerEndpointRegistry> containers,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            IdempotencyProperties properties,
+            Environment environment) {
+        DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
+                definitions::listeners,
+                () -> containers.stream()
+                        .map(KafkaListenerEndpointRegistry::getAllListenerContainers)
+                        .findFirst()
+                        .orElse(List.of()),
+                producerFactory::getIfUnique,
+                properties.deadLetters().suffix());
+        RawRecordProducers producers = new RawRecordProducers(
+                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
+        IdempotencyProperties.DeadLetters limits = properties.deadLetters();
+        return new DeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Reconciliation idempotencyReconciliation(
+            ListenerDefinitionRegistry definitions,
+            ProcessedMessageStore store,
+            ObjectProvider<Inbox> inbox,
+            DeadLetters deadLetters,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            ObjectProvider<ReconciliationObserver> observers,
+            IdempotencyProperties properties,
+            Environment environment) {
+        RawRecordProducers producers = new RawRecordProducers(
+                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "reconciliation");
+        return new Reconciliation(
+                definitions::listeners,
+                store,
+                inbox::getIfUnique,
+                deadLetters,
+                producers,
+                properties.reconciliation().recordsPerSecond(),
+                new ObserverNotifier<>(observers.orderedStream().toList(), "the reconciliation is not affected"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
+    static final class InboxConfiguration {
+
+        @Bean
+        JdbcInboxRecorderFactory idempotencyInboxRecorderFactory(
+                JdbcProcessedMessageStore store,
+                IdempotencyProperties properties,
+                DeserializerInstrumentation deserializers,
+                OutageRegistry outages,
+                ObjectProvider<InboxObserver> observers) {
+            return new JdbcInboxRecorderFactory(
+                    store,
+                    Math.toIntExact(properties.inbox().maxPayload().toBytes()),
+                    deserializers,
+                    (messages, failure) -> outages.isOutage(
+                            messages.get(0).id().consumer(),
+                            messages.stream()
+                                    .map(InboxRecorder.Delivered::record)
+                                    .toList(),
+                            failure),
+                    notifier(observers));
+        }
+
+        @Bean
+        Inbox idempotencyInbox(
+                JdbcProcessedMessageStore store,
+                JdbcInboxRecorderFactory listeners,
+                ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+                ObjectProvider<InboxObserver> observers,
+                Environment environment) {
+            return new Inbox(
+                    store,
+                    listeners,
+                    producerFactory::getIfUnique,
+                    environment.getProperty("spring.application.name"),
+                    notifier(observers));
+        }
+
+        private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
+            return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
+        }
+
+        @Bean
+        InboxCleanup idempotencyInboxCleanup(
+                JdbcProcessedMessageStore store,
+                ObjectProvider<ConsumerRegistry> consumers,
+                IdempotencyProperties properties) {
+            IdempotencyProperties.Inbox.Retention retention = properties.inbox().retention();
+            return new InboxCleanup(
+                    new InboxPurge(store.database()),
+                    ConsumerRegistry.of(consumers::stream),
+                    properties.cleanup().orphans().afterIfEnabled(),
+                    retention.processed(),
+                    retention.failed());
+        }
+    }
+}
