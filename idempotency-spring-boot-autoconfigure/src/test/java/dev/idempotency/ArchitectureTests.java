@@ -53,7 +53,7 @@ class ArchitectureTests {
             definition       2300 database dedup failure kafka key observe result step store
             failure          2050 database kafka observe
             kafka            2000
-            key               950 database kafka store
+            key              1000 database kafka store
             listener         2250 database dedup definition failure kafka key observe store
             producer          250 kafka key
             inbox            1500 database definition kafka observe retention store

@@ -11,6 +11,8 @@ import java.util.Set;
 /**
  * Claims one message and commits the transaction, in one round trip: PostgreSQL skips the commit if the insert fails. Its
  * driver then knows that no transaction is open, and a commit by the connection does not go to the server.
+ *
+ * <p>The server limits the wait for another transaction: a query timeout of the driver would wake its timer for each message.
  */
 public final class PostgresClaimWithCommit implements ClaimStatement {
 
@@ -18,7 +20,7 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
             insert into %s (
                 consumer_id, message_id, record_topic, record_partition, record_offset, payload_digest
             )
-            values (?, ?, ?, ?, ?, ?);
+            select ?, ?, ?, ?, ?, ? where set_config('lock_timeout', ?, true) is not null;
             commit
             """;
 
@@ -33,8 +35,8 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
     public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException {
         Claim claim = claims.get(0);
         try (PreparedStatement prepared = connection.prepareStatement(this.statement)) {
-            prepared.setQueryTimeout(timeoutSeconds);
             SingleRowStatements.bind(prepared, claim);
+            prepared.setString(7, timeoutSeconds + "s");
             prepared.execute();
             return Set.of(claim.id());
         }

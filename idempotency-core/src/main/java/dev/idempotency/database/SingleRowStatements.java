@@ -83,7 +83,7 @@ final class SingleRowStatements {
      * Moves positions: one round trip for a single record, two for several. A position that is not there yet is made; where
      * somebody else has made it meanwhile, it is moved after all.
      */
-    static final class Positions implements PositionStatement {
+    record Positions(String move, String previous, String isThere, String make) implements PositionStatement {
 
         private static final String THIS = "consumer_id = ? and record_topic = ? and record_partition = ?";
 
@@ -105,16 +105,12 @@ final class SingleRowStatements {
 
         private static final String VIOLATED_CONSTRAINT = "23";
 
-        private final String move;
-        private final String previous;
-        private final String isThere;
-        private final String make;
-
         Positions(String table, String now) {
-            this.move = MOVE.formatted(table, now, THIS);
-            this.previous = PREVIOUS.formatted(table, THIS);
-            this.isThere = IS_THERE.formatted(table, THIS);
-            this.make = MAKE.formatted(table);
+            this(
+                    MOVE.formatted(table, now, THIS),
+                    PREVIOUS.formatted(table, THIS),
+                    IS_THERE.formatted(table, THIS),
+                    MAKE.formatted(table));
         }
 
         @Override

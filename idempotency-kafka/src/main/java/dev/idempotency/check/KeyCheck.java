@@ -5,6 +5,8 @@ import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.key.KeyText;
+import dev.idempotency.key.VersionResolver;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
@@ -13,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -30,6 +33,7 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
@@ -104,9 +108,10 @@ final class KeyCheck {
             this.payloads.clear();
         }
         ResolvableType payload = listener.payload();
-        this.types.remove("payload");
         if (payload != null && this.payloads.isEmpty() && this.types.containsValue(elementOf(payload))) {
             this.types.put("payload", elementOf(payload));
+        } else {
+            this.types.remove("payload");
         }
     }
 
@@ -177,6 +182,13 @@ final class KeyCheck {
     }
 
     private void checkVersion() {
+        Class<?> type = type();
+        if (VersionResolver.isNeverVersion(type)) {
+            add(
+                    StartupCheck.KEY_EXPRESSION,
+                    "gives a %s, which is never a version.".formatted(type.getTypeName()),
+                    "Make it a whole number, such as a long, or a point in time, such as an Instant.");
+        }
         if (OFFSET_OR_TIME.matcher(this.code).find()) {
             add(
                     StartupCheck.AMBIGUOUS_KEY,
@@ -241,8 +253,26 @@ final class KeyCheck {
         return false;
     }
 
+    /** The type of {@code #payload}, {@code #payload.id} and the like, as far as it is known. */
+    private Class<?> type() {
+        String[] steps = this.code.substring(1).replace("()", "").split("\\.");
+        Class<?> type = this.types.getOrDefault(steps[0], Object.class);
+        for (int i = 1; i < steps.length; i++) {
+            Class<?> owner = type;
+            type = Map.class.isAssignableFrom(owner)
+                    ? Object.class
+                    : Stream.of("get" + StringUtils.capitalize(steps[i]), steps[i])
+                            .map(name -> ClassUtils.getMethodIfAvailable(owner, name))
+                            .filter(Objects::nonNull)
+                            .findFirst()
+                            .<Class<?>>map(Method::getReturnType)
+                            .orElse(Object.class);
+        }
+        return type;
+    }
+
     private void checkKey() {
-        Class<?> type = this.types.getOrDefault(this.code.substring(1), Object.class);
+        Class<?> type = type();
         if (KeyText.isNeverKey(type)) {
             add(
                     StartupCheck.KEY_EXPRESSION,

@@ -17,32 +17,19 @@ import org.springframework.jdbc.BadSqlGrammarException;
  * before the claim; what it did is undone if the message turns out to be a duplicate. After a duplicate, which seldom comes
  * alone, messages are claimed first until there is a new one.
  */
-final class ClaimAtCommitStrategy implements ClaimStrategy {
-
-    private final MessageIdStrategy claimFirst;
-    private final ClaimTransaction transaction;
-    private final ClaimStatement statement;
+record ClaimAtCommitStrategy(MessageIdStrategy claimFirst, ClaimTransaction transaction, ClaimStatement statement)
+        implements ClaimAfterCallStrategy {
 
     ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
-        this.claimFirst = claimFirst;
-        this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.statement = new PostgresClaimWithCommit(database.processedTable());
+        this(
+                claimFirst,
+                new ClaimTransaction(database, claimTimeout),
+                new PostgresClaimWithCommit(database.processedTable()));
     }
 
     @Override
     public ClaimStrategy within(boolean ownTransaction) {
         return (ownTransaction && !this.claimFirst.expectsDuplicates()) ? this : this.claimFirst;
-    }
-
-    @Override
-    public ClaimResult claim(List<InboundMessage> messages) {
-        this.transaction.require();
-        return new ClaimResult(messages, List.of());
-    }
-
-    @Override
-    public boolean isClaim() {
-        return false;
     }
 
     /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */

@@ -31,7 +31,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
  */
 record UniqueConstraintStrategy(
         String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
-        implements ClaimStrategy {
+        implements ClaimAfterCallStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
 
@@ -39,17 +39,6 @@ record UniqueConstraintStrategy(
 
     /** Every statement fails with it after an error was caught; the driver gives that error as the cause. */
     private static final String IN_FAILED_TRANSACTION = "25P02";
-
-    @Override
-    public ClaimResult claim(List<InboundMessage> messages) {
-        this.transaction.require();
-        return new ClaimResult(messages, List.of());
-    }
-
-    @Override
-    public boolean isClaim() {
-        return false;
-    }
 
     @Override
     public boolean mayBeRefused() {

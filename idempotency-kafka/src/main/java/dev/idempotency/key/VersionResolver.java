@@ -5,16 +5,24 @@ import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.database.EntityVersion;
 import dev.idempotency.kafka.KafkaCoordinates;
+import java.lang.reflect.Modifier;
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
 import java.time.temporal.ChronoField;
 import java.time.temporal.TemporalAccessor;
 import java.util.Date;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * Finds the versions of one consumer's messages.
@@ -25,6 +33,20 @@ import org.jspecify.annotations.Nullable;
 public record VersionResolver(String consumer, ExpressionKeySource source) {
 
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
+
+    /** Final types that can be read, or that hold such. */
+    private static final List<Class<?>> VERSIONS = List.of(
+            Long.class,
+            Integer.class,
+            Short.class,
+            Byte.class,
+            CharSequence.class,
+            Instant.class,
+            OffsetDateTime.class,
+            ZonedDateTime.class,
+            Optional.class,
+            OptionalLong.class,
+            OptionalInt.class);
 
     /**
      * The version of a message, which it must have: without one there is no saying whether it is newer, whatever becomes of
@@ -47,6 +69,15 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
                                 + " source in @IdempotentListener(version = …).")
                         .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
                 null);
+    }
+
+    /** Whether no value of this type can be a version, whatever is in it. */
+    public static boolean isNeverVersion(Class<?> type) {
+        boolean open = !Modifier.isFinal(type.getModifiers()) && type != BigDecimal.class;
+        boolean ownTime = TemporalAccessor.class.isAssignableFrom(type)
+                && !type.getPackageName().equals("java.time");
+        Class<?> boxed = ClassUtils.resolvePrimitiveIfNecessary(type);
+        return !open && !ownTime && VERSIONS.stream().noneMatch(version -> version.isAssignableFrom(boxed));
     }
 
     /** The variables that it needs of the converted message. */

@@ -10,7 +10,6 @@ import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.database.Dialect;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.metrics.MeterObserver;
@@ -34,7 +33,6 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Which beans there are, and what users may define themselves in place of ours. */
@@ -118,46 +116,6 @@ class AutoConfigurationTests {
                 .doesNotHaveBean(IdempotencyHealthIndicator.class)
                 .doesNotHaveBean(StoreWatch.class)
                 .doesNotHaveBean(Cleanup.class));
-    }
-
-    @Test
-    void withoutKafkaThereAreClaimsFromCode() {
-        this.withRegistries
-                .withClassLoader(new FilteredClassLoader(
-                        "org.springframework.kafka",
-                        "org.apache.kafka",
-                        "org.springframework.boot.kafka",
-                        "dev.idempotency.kafka",
-                        "dev.idempotency.listener",
-                        "dev.idempotency.definition",
-                        "dev.idempotency.key",
-                        "dev.idempotency.failure",
-                        "dev.idempotency.dedup",
-                        "dev.idempotency.check",
-                        "dev.idempotency.producer",
-                        "dev.idempotency.inbox",
-                        "dev.idempotency.redrive",
-                        "dev.idempotency.reconciliation"))
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .hasSingleBean(IdempotentOperations.class)
-                        .hasSingleBean(Cleanup.class)
-                        .hasSingleBean(MeterObserver.class)
-                        .hasSingleBean(IdempotencyEndpoint.class)
-                        .hasSingleBean(IdempotencyHealthIndicator.class));
-    }
-
-    @Test
-    void withoutTheOperatorsModuleThereAreListenersButNoInbox() {
-        this.withRegistries
-                .withClassLoader(new FilteredClassLoader(
-                        "dev.idempotency.inbox", "dev.idempotency.redrive", "dev.idempotency.reconciliation"))
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .hasSingleBean(ListenerDefinitionRegistry.class)
-                        .hasSingleBean(MeterObserver.class)
-                        .hasSingleBean(IdempotencyEndpoint.class)
-                        .doesNotHaveBean("idempotencyInbox"));
     }
 
     @Test

@@ -50,6 +50,9 @@ class OptionalLibrariesTests {
         "spring-boot-actuator.*, idempotencyEndpoint idempotencyInboxEndpoint",
         "(jackson-databind-3|spring-boot-actuator).*, idempotencyResultConverter idempotencyEndpoint idempotencyInboxEndpoint",
         "(micrometer-(core|registry)|spring-boot-(micrometer|health|actuator|flyway)|flyway-).*, idempotencyEndpoint idempotencyHealthIndicator idempotencyInboxEndpoint idempotencyMeterObserver idempotencyObservationObserver",
+        "idempotency-operators.*, idempotencyInboxEndpoint",
+        "(idempotency-(kafka|operators)|spring-(kafka|messaging|boot-kafka)|kafka-).*, idempotencyInboxEndpoint",
+        "(spring-(kafka|boot-kafka)|kafka-).*, idempotencyInboxEndpoint",
         "'(spring-boot-)?flyway-.*', ''",
         "'(HikariCP|postgresql|json-path).*', ''",
         "'(spring-(orm|web|webmvc|data)|hibernate|jakarta.persistence|tomcat|spring-boot-(web|servlet|tomcat|hibernate|jpa|data)).*', ''"
@@ -82,13 +85,18 @@ class OptionalLibrariesTests {
         Pattern pattern = Pattern.compile(jars);
         List<Path> paths = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .map(Path::of)
-                .filter(path -> !pattern.matcher(path.getFileName().toString()).matches())
+                .filter(path -> !pattern.matcher(nameOf(path)).matches())
                 .toList();
         URL[] urls = new URL[paths.size()];
         for (int i = 0; i < urls.length; i++) {
             urls[i] = paths.get(i).toUri().toURL();
         }
         return urls;
+    }
+
+    /** The name of the jar, or of the module whose classes these are. */
+    private static String nameOf(Path path) {
+        return (path.endsWith("classes") ? path.getName(path.getNameCount() - 3) : path.getFileName()).toString();
     }
 
     @SpringBootConfiguration(proxyBeanMethods = false)

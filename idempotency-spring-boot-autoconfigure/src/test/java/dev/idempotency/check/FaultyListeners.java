@@ -310,6 +310,9 @@ class FaultyListeners {
             return payload;
         }
 
+        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.isEmpty()")
+        void versionOfNoOrder(String payload) {}
+
         @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.length()")
         void soundVersion(String payload) {}
     }

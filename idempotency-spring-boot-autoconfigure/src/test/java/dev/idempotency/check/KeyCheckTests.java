@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
+import java.math.BigDecimal;
 import java.time.DayOfWeek;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -153,6 +158,7 @@ class KeyCheckTests {
         "twoPayloads, #event.id, ",
         "namedPayload, #payload.id, ",
         "payloadFirst, #payload, ",
+        "usualName, #payload.idd, KEY_EXPRESSION",
         "payloadAndRecord, #payload.id, "
     })
     void whatIsFoundDependsOnTheParameters(String method, String expression, @Nullable StartupCheck found) {
@@ -165,10 +171,53 @@ class KeyCheckTests {
         assertThat(findings("records", "#record.key()", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "state, #payload.changedAt, true",
+        "state, #payload.changedAt(), true",
+        "state, #state?.previous.day, true",
+        "state, #payload.amount, true",
+        "state, #payload.share, true",
+        "states, #payload.changedAt, true",
+        "state, #payload.number, false",
+        "state, #payload.time, false",
+        "state, #payload.text, false",
+        "state, #payload.maybe, false",
+        "state, #payload.any, false",
+        "state, #payload.map.empty, false",
+        "state, #payload.changedAt.toString(), false",
+        "state, #payload.changedAt.toInstant(T(java.time.ZoneOffset).UTC), false"
+    })
+    void aVersionWhoseTypeIsNeverOneIsFound(String method, String expression, boolean found) {
+        assertThat(findings(method, "#record.key()", expression))
+                .isEqualTo(found ? List.of(StartupCheck.KEY_EXPRESSION) : List.of());
+    }
+
     @SuppressWarnings("unused") // Their signatures are looked at.
     private static final class Listeners {
 
         record Event(String id) {}
+
+        record State(
+                LocalDateTime changedAt,
+                LocalDate day,
+                BigDecimal amount,
+                double share,
+                Long number,
+                OffsetDateTime time,
+                String text,
+                Optional<LocalDateTime> maybe,
+                Object any,
+                Map<String, Object> map) {
+
+            public State getPrevious() {
+                return this;
+            }
+        }
+
+        void state(State state) {}
+
+        void states(List<State> states) {}
 
         void typed(Event event) {}
 
@@ -179,6 +228,8 @@ class KeyCheckTests {
         void twoPayloads(DayOfWeek ofCall, Event event, Acknowledgment acknowledgment) {}
 
         void namedPayload(DayOfWeek ofCall, @Payload Event event) {}
+
+        void usualName(Event payload) {}
 
         void payloadFirst(String payload, DayOfWeek ofCall) {}
 

@@ -164,6 +164,8 @@ class ListenerChecksIT {
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
             idempotency.checks.mode=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
+            INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
@@ -186,6 +188,13 @@ class ListenerChecksIT {
         try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
             assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
         }
+    }
+
+    static class Stored {
+
+        @KafkaListener(topics = "${topic}", groupId = "stored")
+        @IdempotentListener(inbox = "true")
+        void on(String payload) {}
     }
 
     static class Quiet {

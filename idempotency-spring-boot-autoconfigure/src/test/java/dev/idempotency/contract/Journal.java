@@ -142,6 +142,12 @@ final class Journal {
                 this.topic);
     }
 
+    /** How many messages the inbox keeps with this status. */
+    int kept(String status) {
+        String sql = "select count(*) from idempotency_inbox where record_topic = ? and status = ?";
+        return this.control.queryForObject(sql, Integer.class, this.topic, status);
+    }
+
     /** Messages that are neither effects, nor duplicates of effects, nor dead letters. */
     List<Order> unsettled() {
         List<Effect> effects = effects();

@@ -25,7 +25,7 @@ enum Kind {
     KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     AT_COMMIT("claim at commit", RecordsAtCommit::new),
-    AT_COMMIT_MANUAL("claim at commit, manual ack", AcknowledgedRecordsAtCommit::new, "acknowledged"),
+    AT_COMMIT_MANUAL("claim at commit, manual ack, inbox", AcknowledgedRecordsAtCommit::new, "acknowledged"),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
     OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
@@ -41,6 +41,9 @@ enum Kind {
 
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
+
+    /** Whether messages are kept in the inbox. */
+    final boolean inbox;
 
     final DeduplicationStrategy strategy;
     final String onConflict;
@@ -58,6 +61,7 @@ enum Kind {
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
+        this.inbox = annotation.inbox().equals("true");
         this.strategy = annotation.strategy();
         this.onConflict = annotation.onConflict();
         this.together = label.contains("batch") || label.contains("poll");
@@ -137,7 +141,7 @@ enum Kind {
     @IdempotentListener(onConflict = "fail", claimAtCommit = "true")
     static class RecordsAtCommit extends OfRecords {}
 
-    @IdempotentListener(onConflict = "warn", claimAtCommit = "true")
+    @IdempotentListener(onConflict = "warn", claimAtCommit = "true", inbox = "true")
     static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
     @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")

@@ -278,6 +278,15 @@ final class Scenario {
         if (this.messages.contains("1:outlasts-the-claim")) {
             assertThat(this.journal.reported("claimFailed")).as("failed claims").isPositive();
         }
+        if (this.kind.inbox) {
+            assertThat(this.journal.kept("processed"))
+                    .as("processed in the inbox")
+                    .isEqualTo(effects.size());
+            assertThat(this.journal.deadLetters)
+                    .filteredOn(number -> this.journal.sent.get(number).command.equals("fails"))
+                    .as("failed, but not in the inbox")
+                    .hasSizeLessThanOrEqualTo(this.journal.kept("failed"));
+        }
         if (!this.kind.containerFactory.equals("handled")) {
             assertThat(this.journal.reported("deadLettered"))
                     .as("dead letters")

@@ -7,11 +7,16 @@ import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.crash.CrashingApplication.AtCommitListener;
 import dev.idempotency.crash.CrashingApplication.CrashPoint;
 import dev.idempotency.testing.TestKafka;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +24,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -27,16 +33,16 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 /** Real processes that really die. */
 class CrashIT extends ApplicationTest {
 
-    private static final int MESSAGES = 600;
+    static final int MESSAGES = 600;
 
     @ParameterizedTest
-    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.AtCommitListener.class})
+    @ValueSource(classes = {CrashingApplication.Listener.class, AtCommitListener.class})
     void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage(Class<?> listener) throws Exception {
         diesAndIsStartedAgain(listener, CrashPoint.BEFORE_COMMIT, 0);
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.AtCommitListener.class})
+    @ValueSource(classes = {CrashingApplication.Listener.class, AtCommitListener.class})
     void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll(Class<?> listener) throws Exception {
         diesAndIsStartedAgain(listener, CrashPoint.AFTER_COMMIT, 1);
     }
@@ -58,24 +64,13 @@ class CrashIT extends ApplicationTest {
     @ValueSource(
             classes = {
                 CrashingApplication.Listener.class,
-                CrashingApplication.AtCommitListener.class,
+                AtCommitListener.class,
                 CrashingApplication.PollListener.class,
                 CrashingApplication.OffsetListener.class
             })
     void aProcessThatIsKilledAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         send(MESSAGES);
-        JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
-        jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
-        Process process = launch(listener, CrashPoint.KILLED);
-        try {
-            Awaitility.await("work before the kill")
-                    .atMost(Duration.ofSeconds(120))
-                    .pollInterval(Duration.ofMillis(5))
-                    .until(() -> applied(jdbc) > 50);
-        } finally {
-            process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
-        }
-        assertThat(applied(jdbc)).as("killed before all was done").isLessThan(MESSAGES);
+        killAtWork(listener, 1);
         try (TestApplication app = start(listener)) {
             app.awaitCaughtUp(this.group, this.topic);
             int listeners = 1;
@@ -87,6 +82,79 @@ class CrashIT extends ApplicationTest {
                     .hasSize(listeners * MESSAGES)
                     .allSatisfy((name, count) -> assertThat(count).isOne());
         }
+    }
+
+    @Test
+    void workFromCodeOfTwoKilledProcessesIsDoneOnceAndItsResultsAreGivenAgain() throws Exception {
+        killAtWork(CrashingApplication.Importer.class, 2);
+        try (TestApplication app = start(CrashingApplication.Importer.class)) {
+            assertThat(app.bean(Effects.class).counts()).hasSize(MESSAGES).allSatisfy((name, count) -> assertThat(count)
+                    .isOne());
+        }
+    }
+
+    private void killAtWork(Class<?> listener, int count) throws Exception {
+        JdbcTemplate jdbc = jdbc();
+        jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
+        List<Process> processes = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                processes.add(launch(listener, CrashPoint.KILLED));
+            }
+            Awaitility.await("work before the kill")
+                    .atMost(Duration.ofSeconds(120))
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> applied(jdbc) > 50);
+        } finally {
+            for (Process process : processes) {
+                process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
+            }
+        }
+        assertThat(applied(jdbc)).as("killed before all was done").isLessThan(MESSAGES);
+    }
+
+    /** The server goes on with the statement, which has the commit in it, though nobody waits for the answer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aJvmThatIsKilledWhileItsClaimIsOnTheWayAppliesItsMessageOnce(boolean processedElsewhere) throws Exception {
+        start(List.of("crash=NEVER", "spring.kafka.listener.auto-startup=false"), AtCommitListener.class)
+                .close();
+        send(15);
+        try (Connection other = DriverManager.getConnection(this.database.jdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute(
+                    "insert into idempotency_processed values ('%s/AtCommitListener.on', 'id-9', now(), 't', 0, 9)"
+                            .formatted(this.group));
+            Process process = launch(AtCommitListener.class, CrashPoint.NEVER);
+            try {
+                Awaitility.await("the claim that waits")
+                        .atMost(Duration.ofSeconds(120))
+                        .until(() -> jdbc().queryForObject(
+                                                "select count(*) from pg_stat_activity where pg_blocking_pids(pid) <> '{}'"
+                                                        + " and datname = current_database()",
+                                                Integer.class)
+                                > 0);
+            } finally {
+                process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
+            }
+            assertThat(applied(jdbc())).isEqualTo(9);
+            if (processedElsewhere) {
+                other.commit();
+            } else {
+                other.rollback();
+            }
+        }
+        try (TestApplication app = start(AtCommitListener.class)) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).counts())
+                    .hasSize(processedElsewhere ? 14 : 15)
+                    .allSatisfy((name, count) -> assertThat(count).isOne());
+        }
+    }
+
+    private JdbcTemplate jdbc() {
+        return new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
     }
 
     /** Through a producer that needs no application. */

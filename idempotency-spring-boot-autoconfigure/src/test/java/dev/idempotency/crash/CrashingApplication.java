@@ -1,7 +1,11 @@
 package dev.idempotency.crash;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
@@ -15,6 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
@@ -35,7 +42,10 @@ final class CrashingApplication {
     static final String SAME_MEMBER = "spring.kafka.consumer.properties.group.instance.id=the-one-that-dies";
 
     private static final int MESSAGES_BEFORE_CRASH = 10;
-    private static final int MESSAGES_BEFORE_KILL = 400;
+
+    /** Two processes together do not come to the end. */
+    private static final int MESSAGES_BEFORE_KILL = CrashIT.MESSAGES / 2 - 50;
+
     private static final int RECORDS_A_POLL = 100;
 
     private CrashingApplication() {}
@@ -102,6 +112,35 @@ final class CrashingApplication {
         @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
         void on(String payload) {
             process(payload);
+        }
+    }
+
+    /** Claims from code, as soon as it is started. */
+    static class Importer extends Work implements ApplicationRunner {
+
+        private final IdempotentOperations operations;
+
+        Importer(IdempotentOperations operations) {
+            this.operations = operations;
+        }
+
+        @Bean
+        static IdempotentConsumer imports() {
+            return IdempotentConsumer.named("import");
+        }
+
+        @Override
+        public void run(ApplicationArguments arguments) {
+            for (int i = 0; i < CrashIT.MESSAGES; i++) {
+                String name = "effect-" + i;
+                String result = this.operations
+                        .execute(new MessageId("import", name), String.class, () -> {
+                            process(name);
+                            return "did " + name;
+                        })
+                        .result();
+                assertThat(result).isEqualTo("did " + name);
+            }
         }
     }
 

@@ -62,7 +62,8 @@ class InboxIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "any", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
+        createTopics(
+                1, "any", "unkept", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
         createTopics(1, "origin", "left", "others");
         createTopics(3, "spread");
         start(
@@ -116,6 +117,12 @@ class InboxIT extends SharedApplicationTest {
     private static void assertThatNoPayloadIsIn(CapturedOutput output) {
         assertThat(output.getAll())
                 .doesNotContain("secret-payload", HexFormat.of().formatHex(bytes("secret-payload")));
+    }
+
+    @Test
+    void aListenerOfItsOwnMindKeepsNothing() {
+        sendAndAwait("unkept", "1", "a");
+        assertThat(this.inbox.find(new MessageId("unkept", "1"))).isNull();
     }
 
     @Test
@@ -444,6 +451,10 @@ class InboxIT extends SharedApplicationTest {
         @KafkaListener(topics = "any${suffix}", groupId = "any${suffix}")
         @IdempotentListener(consumer = "any")
         void any(ConsumerRecord<String, Object> record) {}
+
+        @KafkaListener(topics = "unkept${suffix}", groupId = "unkept${suffix}")
+        @IdempotentListener(consumer = "unkept", inbox = "false")
+        void unkept(String payload) {}
 
         @KafkaListener(
                 topics = "stripped${suffix}",

@@ -3,14 +3,25 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -39,6 +50,7 @@ class ClaimAtCommitIT extends ApplicationTest {
                 "preferQueryMode=extendedForPrepared",
                 "prepareThreshold=0",
                 "prepareThreshold=1",
+                "stringtype=unspecified",
                 "autosave=conservative",
                 "reWriteBatchedInserts=true"
             })
@@ -77,6 +89,39 @@ class ClaimAtCommitIT extends ApplicationTest {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(proxy.isCutting()).isFalse();
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c", "flush a", "flush b", "flush c");
+        }
+    }
+
+    @Test
+    void aClaimThatAnotherTransactionHoldsIsGivenUpInTime() throws SQLException {
+        try (TestApplication app = start(List.of("idempotency.claim.timeout=1s"), Flushing.class, Failures.class);
+                Connection other = DriverManager.getConnection(this.database.jdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("insert into idempotency_processed values ('%s/Flushing.on', 'a', now(), 't', 0, 0)"
+                    .formatted(this.group));
+            app.send(this.topic, "a", "a");
+            List<Throwable> failures = app.bean(Failures.class).failures;
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !failures.isEmpty());
+            assertThat(failures.get(0)).isInstanceOf(ClaimTimeoutException.class);
+            other.rollback();
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "flush a");
+        }
+    }
+
+    static class Failures implements IdempotencyObserver, ConsumerObserver {
+
+        private final List<Throwable> failures = new CopyOnWriteArrayList<>();
+
+        @Override
+        public ConsumerObserver observe(ConsumerDescription consumer) {
+            return this;
+        }
+
+        @Override
+        public void failed(RecordCoordinates coordinates, Throwable failure) {
+            this.failures.add(failure);
         }
     }
 

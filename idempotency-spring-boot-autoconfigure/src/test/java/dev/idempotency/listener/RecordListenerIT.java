@@ -93,7 +93,7 @@ class RecordListenerIT extends ListenersTest {
                 .withMessageContaining("before it returns");
     }
 
-    /** By the consumer, or by a callback: as it is written in the payload. Elsewhere it may seek. */
+    /** By the consumer, or by a callback: as it is written in the payload. */
     @Test
     void whatTheListenerSeeksBackToIsRolledBackAndRedelivered() {
         String[] seeks = {"consumer", "beginning", "offset", "function", "relative", "start", "time"};
@@ -105,6 +105,10 @@ class RecordListenerIT extends ListenersTest {
         assertThat(failures(SeeksBack.class)).hasSize(seeks.length).allSatisfy(failure -> assertThat(failure)
                 .isInstanceOf(NotAcknowledgedException.class)
                 .hasMessageContaining("nack()"));
+    }
+
+    @Test
+    void theListenerMaySeekOnwardsAndInOtherPartitions() {
         deliver(SeeksElsewhere.class, "1:a", "2:b");
         assertThat(effects(SeeksElsewhere.class)).containsExactly("a", "b");
         assertThat(failures(SeeksElsewhere.class)).isEmpty();

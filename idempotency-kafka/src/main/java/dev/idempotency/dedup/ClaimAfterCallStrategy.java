@@ -1,0 +1,22 @@
+package dev.idempotency.dedup;
+
+import dev.idempotency.store.ClaimTransaction;
+import java.util.List;
+
+/** Lets every message in, as only the end of its transaction shows which of them are duplicates. */
+interface ClaimAfterCallStrategy extends ClaimStrategy {
+
+    /** The transaction of the listener. */
+    ClaimTransaction transaction();
+
+    @Override
+    default ClaimResult claim(List<InboundMessage> messages) {
+        transaction().require();
+        return new ClaimResult(messages, List.of());
+    }
+
+    @Override
+    default boolean isClaim() {
+        return false;
+    }
+}
