@@ -47,7 +47,7 @@ class ArchitectureTests {
             result            400 database store
             retention         450 database job observe store
             step              450 database observe result store
-            store            1650 database
+            store            1700 database
             check            1700 database definition failure kafka key observe result store
             dedup             900 database kafka observe store
             definition       2300 database dedup failure kafka key observe result step store
@@ -60,7 +60,7 @@ class ArchitectureTests {
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
             actuate          1450 database inbox metrics observe reconciliation redrive retention step store
-            autoconfigure    1600 actuate check database dedup definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention step store
+            autoconfigure    1650 actuate check database dedup definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 inbox observe reconciliation retention store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
