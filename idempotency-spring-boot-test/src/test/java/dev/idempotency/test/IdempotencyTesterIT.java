@@ -146,10 +146,10 @@ class IdempotencyTesterIT {
                 .deliver(record("tested", 0, this.id), record("tested", 0, other))
                 .withCrashAfterStep(step);
 
-        assertThat(tested).hasDropped(0).hasDeadLettered(0);
+        assertThat(tested).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
-        assertThat(this.listeners.calls)
+        assertThat(this.listeners.calls())
                 .containsOnlyOnce(
                         consumer + " charges " + this.id,
                         consumer + " charges " + other,
