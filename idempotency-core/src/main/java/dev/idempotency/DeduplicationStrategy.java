@@ -6,7 +6,7 @@ public enum DeduplicationStrategy {
     /** By an id of the message: a row each. Sees redeliveries, republications and rewinds, within the retention. */
     MESSAGE_ID(true),
 
-    /** By the offset of its record: a row per partition. Sees redeliveries and rewinds for ever, and no republications. */
+    /** By the offset of its record: a row per partition. Recognises redeliveries and rewinds at any time, but no republications. */
     OFFSET(false),
 
     /**

@@ -2,7 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/** The application cannot start until its configuration, class path or database is changed. */
+/** The application's configuration, class path or database has to be changed, for the application to start or a claim to work. */
 @SuppressWarnings("serial")
 public class IdempotencyConfigurationException extends IdempotencyException {
 

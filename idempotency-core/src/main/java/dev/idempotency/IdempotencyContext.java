@@ -252,7 +252,7 @@ public final class IdempotencyContext {
     /**
      * An id for a record that the listener is about to send: a function of the consumer, the message's id, topic and
      * content, and of how many equal records were sent before since the listener was called. So a record has the same id
-     * on every attempt, and never that of another record.
+     * on every attempt, and never the one of another record.
      *
      * @param content what tells the record from others in its topic; asked only if there is an id to derive
      * @return a UUID, or {@code null} if no listener runs on this thread, if it was called with several messages, any of

@@ -2,7 +2,10 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/** Root of what this library throws. Nothing has been recorded or applied when one is thrown. */
+/**
+ * Root of the exceptions of this library. Unless a subclass says otherwise, nothing of the message, or of the work, has been
+ * committed when one is thrown.
+ */
 @SuppressWarnings("serial")
 public abstract class IdempotencyException extends RuntimeException {
 

@@ -14,9 +14,9 @@ import org.springframework.core.annotation.AliasFor;
  * is. A message that has been processed before is acknowledged and not handed to the listener again.
  *
  * <p>Put it on a {@code @KafkaListener} method, on a class (for all its {@code @KafkaListener} and
- * {@code @KafkaHandler} methods), or on an annotation of your own. On a method it takes precedence over the class.
+ * {@code @KafkaHandler} methods), or on your own annotation. On a method it takes precedence over the class.
  *
- * <p>What is not guaranteed: effects outside that database, such as e-mails, HTTP calls and records sent to Kafka.
+ * <p>Not guaranteed are effects outside that database, such as e-mails, HTTP calls and records sent to Kafka.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -37,7 +37,7 @@ public @interface IdempotentListener {
 
     /**
      * SpEL expression for the message's id, which must be the same for every delivery of the message and different for
-     * every other message of this consumer. Variables: {@code #record}, {@code #payload}, {@code #headers} (those of
+     * every other message of this consumer. Variables: {@code #record}, {@code #payload}, {@code #headers} (the headers of
      * the Kafka record, as text), {@code #coordinates} (topic with its id, partition and offset: the weak choice, a
      * republished message gets new ones) and the method's arguments by name. Placeholders are resolved. Default: the first header
      * present of {@code idempotency.key.headers}.
@@ -48,7 +48,7 @@ public @interface IdempotentListener {
     DeduplicationStrategy strategy() default DeduplicationStrategy.MESSAGE_ID;
 
     /**
-     * What happens to a message that has the id of another one but another payload, because its producer has used an id
+     * Handling of a message that has the id of another one but another payload, because its producer has used an id
      * twice: {@code "warn"}, {@code "fail"} or {@code "off"}, see {@link OnConflict}. Placeholders are resolved. Default:
      * {@code idempotency.on-conflict}. Only with {@link DeduplicationStrategy#MESSAGE_ID}.
      */
@@ -62,7 +62,7 @@ public @interface IdempotentListener {
 
     /**
      * SpEL expression for the version of the entity that {@link #key()} names, with {@link DeduplicationStrategy#VERSION}: a whole number
-     * or a point in time, which the producer has given to that state. The variables are those of {@link #key()}.
+     * or a point in time, which the producer has given to that state. The variables are the same as for {@link #key()}.
      * Placeholders are resolved.
      */
     String version() default "";

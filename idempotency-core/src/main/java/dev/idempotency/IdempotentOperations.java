@@ -13,9 +13,9 @@ import org.springframework.core.ParameterizedTypeReference;
  * <p>Ids belong to a consumer that the application has declared as a bean of type {@link IdempotentConsumer}. As for
  * listeners, an id is recorded in the transaction of the work: both are committed, or neither is.
  *
- * <p>What all methods throw: {@link UnknownConsumerException} for a consumer that is not declared,
+ * <p>What all methods throw: {@link IdempotencyConfigurationException} for a consumer that is not declared,
  * {@link ClaimTimeoutException} if another transaction holds the same id for longer than
- * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedClaimException} if the claim
+ * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedCallException} if the claim
  * would not be part of a transaction of the store's {@code DataSource}, or if a transaction of another {@code DataSource} is
  * open and none of the store's.
  */
@@ -24,7 +24,7 @@ public interface IdempotentOperations {
     /**
      * Claims an id and does the work, in the open transaction or in a new one. For a duplicate the work is not
      * done; if the first one is still at work, it waits until that has ended. After a commit, as in a
-     * {@code @TransactionalEventListener}, there is a new transaction.
+     * {@code @TransactionalEventListener}, it is refused.
      *
      * <p>If the work throws, nothing stays claimed: a transaction that was open is marked to be rolled back.
      *
@@ -68,7 +68,7 @@ public interface IdempotentOperations {
     boolean claim(MessageId id);
 
     /**
-     * Claims ids in the open transaction: those of a consumer with one statement, where the database can.
+     * Claims ids in the open transaction: all ids of a consumer with one statement, where the database can.
      *
      * <p>All of them or none: after a failure the transaction is marked rollback-only.
      *

@@ -41,15 +41,14 @@ public record MessageId(String consumer, String value) {
      * The id of whatever has this key, such as one that a client chose. A key that is too long is stored by its digest; so
      * is one that looks like a digest, so that no key can pass for another.
      *
-     * @throws MissingMessageKeyException if there is no key, or a blank one
+     * @throws InvalidMessageKeyException if there is no key, or a blank one
      * @throws InvalidMessageKeyException if databases refuse it
      */
     public static MessageId of(String consumer, @Nullable String key) {
         if (key == null || isNoKey(key)) {
-            throw new MissingMessageKeyException(
+            throw InvalidMessageKeyException.missing(
                     "There is no key for consumer '%s', or a blank one: the caller must provide one."
-                            .formatted(StringUtils.truncate(consumer)),
-                    null);
+                            .formatted(StringUtils.truncate(consumer)));
         }
         if (key.length() <= MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX)) {
             return new MessageId(consumer, key);
@@ -66,14 +65,14 @@ public record MessageId(String consumer, String value) {
     }
 
     /**
-     * Whether a text says that there is no key: it is blank, or that of {@code null}. All messages without
+     * Whether a text says that there is no key: it is blank, or the text of {@code null}. All messages without
      * a key would have the same.
      */
     public static boolean isNoKey(String key) {
         return key.equals("null") || isBlank(key);
     }
 
-    /** Java's blanks, and those of Unicode that it does not count, as they do not break lines. */
+    /** Java's blanks, and the non-breaking ones of Unicode, which Java does not count. */
     private static boolean isBlank(String text) {
         for (int i = 0; i < text.length(); i++) {
             char character = text.charAt(i);

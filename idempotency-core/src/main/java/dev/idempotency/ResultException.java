@@ -2,7 +2,10 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/** A result cannot be kept, and the work was undone; or it cannot be given again, and the work is not done a second time. */
+/**
+ * A result cannot be stored, and the work was rolled back; or, for a duplicate, the stored result cannot be read: the work was
+ * committed before, and is not repeated.
+ */
 @SuppressWarnings("serial")
 public class ResultException extends IdempotencyException {
 

@@ -2,7 +2,7 @@ package dev.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/** The work has been done, but its result is not kept, or no longer: a controller answers it with 410. */
+/** The work was committed before, but its result is not stored, or no longer: a controller answers with 410. */
 @SuppressWarnings("serial")
 public class ResultForgottenException extends ResultException {
 

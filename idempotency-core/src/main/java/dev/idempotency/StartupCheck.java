@@ -17,7 +17,7 @@ public enum StartupCheck {
             Level.FAIL, "The claim would not be part of the listener's transaction, so that every message is refused."),
     ROUTING_DATA_SOURCE(
             Level.FAIL,
-            "The tables are in one of these places alone: in the others claims would fail, or stay for ever."),
+            "The tables are in one of these places alone: in the others claims would fail, or never be removed."),
     CONTAINER_TRANSACTION(
             Level.FAIL, "Messages would be acknowledged before the container's commit: if that fails, they are lost."),
     CONSUMER_NAME(Level.FAIL, "No message could be claimed under this name.", true),
@@ -26,7 +26,7 @@ public enum StartupCheck {
     SHARED_TOPIC(Level.WARN, "Each message reaches only one of them."),
     SHARED_DEAD_LETTERS(
             Level.WARN,
-            "A message that one consumer gave up is handled as one of another, which may have processed it."),
+            "A dead letter of one consumer is handled as one of another, which may have processed the message."),
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
@@ -55,14 +55,14 @@ public enum StartupCheck {
             "A repository's save() merges such an entity: a duplicate updates the row and is applied twice."),
     STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
-    INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),
+    INBOX(Level.FAIL, "Received messages could be neither shown nor replayed.", true),
     STORE_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),
     TRANSACTION_PER_POLL(
-            Level.FAIL, "What is done for each record would be done before the transaction, or not at all.", true),
+            Level.FAIL, "Work that belongs to each record would be done before the transaction, or not at all.", true),
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),
     TOPIC_RETENTION(
             Level.WARN, "A rewind, or a group whose offsets expired, would apply again what has been forgotten."),
-    MISSING_DEAD_LETTER_TOPIC(Level.WARN, "The first message that is given up would block its partition.");
+    MISSING_DEAD_LETTER_TOPIC(Level.WARN, "The first dead letter would block its partition.");
 
     /** Where the documentation is found by those who have only the jar. */
     public static final String DOCUMENTATION =

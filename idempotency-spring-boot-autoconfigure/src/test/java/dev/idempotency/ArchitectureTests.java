@@ -39,28 +39,28 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .                1350
-            database         2500
-            job               250
+            .                1300
+            database         2450
             observe           500
             operation         750 database observe result step store
             result            400 database store
-            retention         450 database job observe store
+            retention         550 database observe store
             step              450 database observe result store
             store            1700 database
-            check            1700 database definition failure kafka key observe result store
+            check            1750 database definition failure kafka key observe result store
             dedup             900 database kafka observe store
             definition       2300 database dedup failure kafka key observe result step store
-            failure          2050 database kafka observe
-            kafka            2000
+            failure          2100 database kafka observe
+            kafka            1700
             key              1000 database kafka store
             listener         2250 database dedup definition failure kafka key observe store
             producer          250 kafka key
-            inbox            1500 database definition kafka observe retention store
+            inbox            1500 database definition job kafka observe retention store
+            job               500 kafka
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
-            actuate          1450 database inbox metrics observe reconciliation redrive retention step store
-            autoconfigure    1650 actuate check database dedup definition failure inbox kafka key listener metrics observe operation producer reconciliation redrive result retention step store
+            actuate          1400 database inbox metrics observe reconciliation redrive retention step store
+            autoconfigure    1650 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 inbox observe reconciliation retention store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

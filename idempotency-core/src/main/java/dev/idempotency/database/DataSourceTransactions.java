@@ -24,7 +24,7 @@ public final class DataSourceTransactions extends JdbcTransactionManager {
 
     /**
      * Whether the connection that is bound to the thread is in a transaction of this data source. While a transaction of
-     * anything else is open, Spring binds whatever connection is used, to be given back at the end of it.
+     * anything else is open, Spring binds whatever connection is used, and returns it at the end.
      */
     public boolean isOpen() {
         ConnectionHolder holder = bound();
@@ -37,12 +37,12 @@ public final class DataSourceTransactions extends JdbcTransactionManager {
         return (ConnectionHolder) TransactionSynchronizationManager.getResource(obtainDataSource());
     }
 
-    /** Whether a transaction manager bound it that does not begin transactions by JDBC, such as those of JPA. */
+    /** Whether a transaction manager bound it that does not begin transactions by JDBC, such as JPA's. */
     private static boolean isOfAnotherKind(ConnectionHolder holder) {
         return !holder.isSynchronizedWithTransaction();
     }
 
-    /** Returns a template for transactions of their own, on connections of their own. */
+    /** Returns a template for new transactions, each on another connection. */
     TransactionTemplate separate() {
         TransactionTemplate template = new TransactionTemplate(this) {
 

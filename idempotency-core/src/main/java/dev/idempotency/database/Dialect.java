@@ -49,7 +49,7 @@ public interface Dialect {
         return false;
     }
 
-    /** The end of a query that sees the latest rows, where a transaction otherwise sees those of its first read. */
+    /** The end of a query that sees the latest rows, where a transaction otherwise sees the rows of its first read. */
     default String currentRead() {
         return "";
     }

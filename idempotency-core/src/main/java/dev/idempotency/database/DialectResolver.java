@@ -40,8 +40,8 @@ public final class DialectResolver {
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
-                                + " supports PostgreSQL, H2, MariaDB and MySQL. Define a bean of type %s for it, or a"
-                                + " ProcessedMessageStore of your own.")
+                                + " supports PostgreSQL, H2, MariaDB and MySQL. Define a bean of type %s for it, or"
+                                + " your own ProcessedMessageStore.")
                         .formatted(product, Dialect.class.getName()));
         };
     }

@@ -153,7 +153,7 @@ public final class IdempotencyDatabase {
      * hand out, a connection on which the transaction of a look-up is still open.
      */
     public <T extends @Nullable Object> T inTransaction(Supplier<T> work) {
-        // What is called after a transaction has ended still finds it, but nothing to be called with its end.
+        // Callbacks after the end of a transaction still find it, but can register no further ones.
         return (isInTransaction() && TransactionSynchronizationManager.isSynchronizationActive())
                 ? work.get()
                 : this.transactions.separate().execute(status -> work.get());
@@ -165,13 +165,13 @@ public final class IdempotencyDatabase {
         return inTransaction(() -> work.apply(template));
     }
 
-    /** Whether there is a transaction already, whose own time holds for what is done in it. */
+    /** Whether there is a transaction already, whose own timeout applies. */
     public boolean isInTransaction() {
         return this.transactions.isOpen();
     }
 
     /**
-     * A template for transactions of their own, on connections of their own, that see what others have committed. With a
+     * Template for new transactions on other connections, which see the latest committed rows. With a
      * higher isolation, MySQL and MariaDB would lock the gaps between rows, which claims want to insert into.
      */
     public TransactionTemplate newTransaction() {

@@ -23,7 +23,7 @@ final class MySqlDialect implements Dialect {
     /**
      * Locks the row as a writer at once. An {@code insert ignore} would lock it as a reader first, and two of them would
      * deadlock; an update that finds no row would lock the gap, which others insert into. The version comes last: what stands
-     * before it is to be compared with the one that the row had.
+     * before it is compared with the one in the row.
      */
     private static final String VERSION = """
             insert into %1$s (consumer_id, message_id, version_kind, version, record_topic, record_partition, record_offset,

@@ -26,7 +26,7 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
 
     private final String statement;
 
-    /** {@code table} is that of processed messages. */
+    /** {@code table} is the table of processed messages. */
     public PostgresClaimWithCommit(String table) {
         this.statement = STATEMENT.formatted(table);
     }

@@ -67,7 +67,7 @@ final class PostgresDialect implements Dialect {
         return new PostgresStatements.Versions(table, this);
     }
 
-    /** A statement sees what is committed when it begins or, with a higher isolation, what the first one saw. */
+    /** A statement sees the rows committed when it begins or, with a higher isolation, when the first one began. */
     @Override
     public boolean mayReadBeforeClaim() {
         return true;

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -89,8 +90,11 @@ public final class Schema implements InitializingBean {
                                     inSchema(),
                                     String.join(", ", missing),
                                     this.mode.name().toLowerCase(Locale.ROOT)),
-                    "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
-                            .formatted(inSchema(), script(this.database.dialect())),
+                    "Run this script%s%s:%n%n%s"
+                            .formatted(
+                                    inSchema(),
+                                    (this.mode == SchemaMode.VALIDATE) ? ", or set the mode to 'migrate'" : "",
+                                    script(this.database.dialect())),
                     null);
         }
         refuseWhatIsDenied();
@@ -136,16 +140,19 @@ public final class Schema implements InitializingBean {
         };
     }
 
-    /** The tables as the application's Flyway reaches them, in the schema where the application looks for them. */
+    /** As the application's Flyway reaches it, unless that is for another database, in the schema that the application uses. */
     private IdempotencyDatabase databaseOfFlyway() {
         DataSource flyways = this.flywayDataSource.get();
         if (flyways == null || DataSourceTransactions.unwrap(flyways) == this.database.dataSource()) {
             return this.database;
         }
+        JdbcTemplate own = new JdbcTemplate(this.database.dataSource());
+        ConnectionCallback<@Nullable String> place = Connection::getCatalog;
         ConnectionCallback<@Nullable String> current = Connection::getSchema;
-        String schema = (this.database.schema() != null)
-                ? this.database.schema()
-                : new JdbcTemplate(this.database.dataSource()).execute(current);
+        if (!Objects.equals(new JdbcTemplate(flyways).execute(place), own.execute(place))) {
+            return this.database;
+        }
+        String schema = (this.database.schema() != null) ? this.database.schema() : own.execute(current);
         return new IdempotencyDatabase(flyways, this.database.dialect(), schema);
     }
 
@@ -209,12 +216,15 @@ public final class Schema implements InitializingBean {
     }
 
     private String grants(String user) {
+        String quote = this.database.dialect().identifierQuote();
+        String role =
+                user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
         return TABLES.keySet().stream()
                 .map(table -> "grant %s on %s to %s;"
                         .formatted(
                                 isView(table) ? "select" : "select, insert, update, delete",
                                 this.database.table(table),
-                                user))
+                                role))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 

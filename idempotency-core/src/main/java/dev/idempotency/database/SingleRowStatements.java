@@ -180,7 +180,7 @@ final class SingleRowStatements {
     }
 
     /**
-     * Replaces versions. A token in the row tells whether it was replaced: the row count does not, as MySQL and MariaDB may
+     * Replaces versions. A token in the row shows whether it was replaced: the row count does not, as MySQL and MariaDB may
      * count a row that was left as it is like a new one.
      */
     static final class Versions implements VersionStatement {
@@ -196,7 +196,7 @@ final class SingleRowStatements {
          *
          * @param move the statement, with parameters for the entity (2), the version (2), the coordinates (3) and the token
          * @param execution executes it
-         * @param columns those of the version before
+         * @param columns the columns of the version before
          * @param ending the end of a query that sees the latest row
          */
         Versions(

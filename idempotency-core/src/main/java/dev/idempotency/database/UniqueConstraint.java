@@ -91,7 +91,7 @@ public record UniqueConstraint(String schema, String table, String name, int col
     private static UniqueConstraint of(ResultSet row) throws SQLException {
         if (row.getBoolean(9)) {
             throw new IllegalArgumentException(
-                    "It is of a partitioned table, whose partitions have constraints of their own");
+                    "It is of a partitioned table, whose partitions have their own constraints");
         }
         requireNone(row.getString(7), "is generated, so that each delivery gets another key");
         requireNone(row.getString(8), "may be null, and nulls are distinct");

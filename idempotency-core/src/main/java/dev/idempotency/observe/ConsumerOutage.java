@@ -1,5 +1,6 @@
 package dev.idempotency.observe;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import java.time.Instant;
 
 /**
@@ -10,20 +11,4 @@ import java.time.Instant;
  * @param cause what it met with
  * @param awaited what it waits for
  */
-public record ConsumerOutage(String consumer, Instant since, String cause, Awaited awaited) {
-
-    public enum Awaited {
-
-        /** An answer of the database. */
-        DATABASE,
-
-        /** An answer of the broker as to which topic its messages are from. */
-        BROKER,
-
-        /** A message with a key, as none had one so far. */
-        KEYS,
-
-        /** The publication of a dead letter. The message is not skipped, so its partition waits. */
-        DEAD_LETTERS
-    }
-}
+public record ConsumerOutage(String consumer, Instant since, String cause, Awaited awaited) {}

@@ -1,8 +1,8 @@
 package dev.idempotency.operation;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
@@ -105,19 +105,18 @@ public final class DeclaredConsumers implements ConsumerRegistry {
     /**
      * Returns the observer of a consumer.
      *
-     * @throws UnknownConsumerException if it is not declared
+     * @throws IdempotencyConfigurationException if it is not declared
      */
     ConsumerObserver observerOf(String consumer) {
         Declared declared = this.consumers.get(consumer);
         if (declared == null) {
-            throw new UnknownConsumerException(
-                    ("Consumer '%s' is not declared; there are %s. Its retention is unknown."
-                                    + " Define a bean: @Bean IdempotentConsumer … { return"
-                                    + " IdempotentConsumer.named(\"%s\"); }")
-                            .formatted(
-                                    StringUtils.truncate(consumer),
-                                    new TreeSet<>(this.consumers.keySet()),
-                                    StringUtils.truncate(consumer)),
+            String name = StringUtils.truncate(consumer);
+            String remedy = "Define a bean: @Bean IdempotentConsumer … { return IdempotentConsumer.named(\"%s\"); }"
+                    .formatted(name);
+            throw new IdempotencyConfigurationException(
+                    "Consumer '%s' is not declared; there are %s. Its retention is unknown. %s"
+                            .formatted(name, new TreeSet<>(this.consumers.keySet()), remedy),
+                    remedy,
                     null);
         }
         return declared.observer();

@@ -9,7 +9,7 @@ import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -57,7 +57,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     private final @Nullable Steps steps;
     private final OperationTransactions transactions;
 
-    /** {@code results} and {@code steps} are {@code null} if the application has a store of its own. */
+    /** {@code results} and {@code steps} are {@code null} if the application defines its own store. */
     public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
@@ -119,8 +119,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
         ResultStore kept = this.results;
         if (kept == null) {
-            throw new IllegalStateException("Results are kept in a table beside that of processed messages, but the"
-                    + " application has a ProcessedMessageStore of its own. Use the provided store, or work without a"
+            throw new IllegalStateException("Results are stored in a table beside the processed messages, but the"
+                    + " application defines its own ProcessedMessageStore. Use the provided store, or work without a"
                     + " result.");
         }
         return execute(id, digest, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
@@ -256,7 +256,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
                 transaction.watch(first, first::toString);
             }
             outcome.claimed = ids.stream().filter(claimed::contains).toList();
-        } catch (UnprotectedListenerException ex) {
+        } catch (UnprotectedCallException ex) {
             throw this.transactions.otherDataSource(ex);
         } catch (MessageConflictException ex) {
             throw ex;

@@ -1,7 +1,7 @@
 package dev.idempotency.operation;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.UnprotectedClaimException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.database.DataSourceTransactions;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.ClaimedTransaction;
@@ -56,7 +56,7 @@ final class OperationTransactions {
         if (beans.size() == 1 || (primary != null && beans.containsValue(primary))) {
             return (beans.size() == 1) ? beans.values().iterator().next() : primary;
         }
-        throw new UnprotectedClaimException(
+        throw new UnprotectedCallException(
                 (beans.isEmpty()
                                 ? "IdempotentOperations needs a transaction manager for the store's DataSource, but there is none."
                                 : "IdempotentOperations needs one transaction manager, but there are several and none is"
@@ -98,7 +98,7 @@ final class OperationTransactions {
         requireManager();
         requireNotEnded();
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-            throw new UnprotectedClaimException(
+            throw new UnprotectedCallException(
                     "There is no transaction open that the claim would be part of. Call it in a @Transactional method or a"
                             + " TransactionTemplate, or use execute(…), which opens one.",
                     null);
@@ -107,7 +107,7 @@ final class OperationTransactions {
             throw otherDataSource(null);
         }
         if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-            throw new UnprotectedClaimException(
+            throw new UnprotectedCallException(
                     "The open transaction is read-only: claim and work could not be committed in it. Remove readOnly = true.",
                     null);
         }
@@ -128,7 +128,7 @@ final class OperationTransactions {
             });
         } catch (Throwable ex) {
             if (!begun[0] && ex instanceof IllegalTransactionStateException) {
-                throw new UnprotectedClaimException(
+                throw new UnprotectedCallException(
                         "The open transaction was opened by another transaction manager than the one of claims from code, %s. Use that one, or make the other one @Primary."
                                 .formatted(this.manager.obtain()),
                         ex);
@@ -150,7 +150,7 @@ final class OperationTransactions {
                         || (this.database != null
                                 && TransactionSynchronizationManager.hasResource(this.database.dataSource())));
         if (ended) {
-            throw new UnprotectedClaimException(
+            throw new UnprotectedCallException(
                     "The transaction that the claim would be part of has ended: this is called after its commit or rollback,"
                             + " such as by a @TransactionalEventListener. Call it in a method with"
                             + " @Transactional(propagation = REQUIRES_NEW).",
@@ -169,7 +169,7 @@ final class OperationTransactions {
         DataSource own = this.database.dataSource();
         for (Object key : TransactionSynchronizationManager.getResourceMap().keySet()) {
             if (key instanceof DataSource other && other != own && new DataSourceTransactions(other).isOpen()) {
-                throw new UnprotectedClaimException(
+                throw new UnprotectedCallException(
                         ("%s cannot be claimed: a transaction of another DataSource (%s) is open, and none of the store's (%s)."
                                         + " The claim would be committed though that transaction were rolled back. Call"
                                         + " execute(…) outside of it (NOT_SUPPORTED), or in a transaction of the store's"
@@ -180,8 +180,8 @@ final class OperationTransactions {
         }
     }
 
-    UnprotectedClaimException otherDataSource(@Nullable Throwable cause) {
-        return new UnprotectedClaimException(
+    UnprotectedCallException otherDataSource(@Nullable Throwable cause) {
+        return new UnprotectedCallException(
                 "A transaction is open, but it is not one of the store's DataSource (%s), so that the claim would not be part of it."
                                 .formatted((this.database != null) ? this.database.dataSource() : this.store)
                         + REMEDY,

@@ -1,6 +1,5 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.job.RepeatedWork;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;

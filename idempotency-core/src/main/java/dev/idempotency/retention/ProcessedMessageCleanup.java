@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Forgets processed messages.
  *
- * <p>Those of a consumer of this application go when they are older than its retention, counted from its own last
- * activity. Those of any other consumer, whose retention is not known here, are all kept until it has been idle for long
- * enough to be taken for abandoned, and then all go.
+ * <p>Rows of a consumer of this application are removed when they are older than its retention, counted from its own last
+ * activity. Rows of any other consumer, whose retention is not known here, are all kept until it has been idle for long
+ * enough to count as abandoned; then all are removed.
  */
 public final class ProcessedMessageCleanup implements CleanupTask {
 

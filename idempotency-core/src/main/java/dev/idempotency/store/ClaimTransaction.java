@@ -4,7 +4,7 @@ import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect.TransactionCheck;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -140,8 +140,8 @@ public final class ClaimTransaction {
         throw notInTransaction("no transaction of the store's DataSource is active");
     }
 
-    private static UnprotectedListenerException notInTransaction(String why) {
-        return new UnprotectedListenerException("The claim would not be part of the listener's transaction: " + why
+    private static UnprotectedCallException notInTransaction(String why) {
+        return new UnprotectedCallException("The claim would not be part of the listener's transaction: " + why
                 + ". Name a transaction manager that manages the store's DataSource in"
                 + " @IdempotentListener(transactionManager = …).");
     }

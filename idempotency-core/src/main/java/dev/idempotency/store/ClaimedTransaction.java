@@ -127,7 +127,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
         }
     }
 
-    /** Whether what was done is undone when it ends with this failure. */
+    /** Whether this failure rolls the transaction back. */
     public boolean rollsBack(Throwable failure) {
         return failure instanceof IdempotencyException
                 || this.attribute.rollbackOn(failure)
@@ -172,7 +172,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
                         .anyMatch(other -> other instanceof ClaimedTransaction claim && claim.held != null);
     }
 
-    /** Whether it was begun here, and its commit is the one that synchronizations hear of. */
+    /** Whether it was begun here, and its commit is the one that calls synchronizations. */
     public boolean isOwn() {
         return this.status != null && this.status.isNewTransaction() && !isWithinAnother();
     }
@@ -192,7 +192,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
         }
     }
 
-    /** Whether it ends before the transaction, such as one of Kafka, whose end synchronizations hear of. */
+    /** Whether it ends before the transaction, such as one of Kafka, whose end calls synchronizations. */
     private boolean isWithinAnother() {
         return this.status instanceof DefaultTransactionStatus own
                 && own.isNewTransaction()
@@ -220,7 +220,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
                 && !isCommittedEarly()) {
             throw new TransactionLostException(
                     ("The database has ended the transaction of %s, as a statement failed in it and the error was caught."
-                                    + " Let the error reach the caller, or keep the statement in a transaction of its own"
+                                    + " Let the error reach the caller, or run the statement in its own transaction"
                                     + " (REQUIRES_NEW in another bean, or NESTED with a JdbcTransactionManager).")
                             .formatted(this.claimed.get()));
         }
@@ -234,7 +234,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
                 return false;
             }
         } catch (RuntimeException ex) {
-            // PostgreSQL answers nothing in a transaction that it has given up.
+            // PostgreSQL answers nothing in an aborted transaction.
             return false;
         }
         logger.warn(

@@ -142,7 +142,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
             if (!originals.containsKey(id)) {
                 throw new StoreFailedException(
                         ("Insert of %s reported a duplicate, but %s has no such row: it was deleted concurrently, or a"
-                                        + " trigger, partition or extra index rejects inserts. The message comes again.")
+                                        + " trigger, partition or extra index rejects inserts. The message is redelivered.")
                                 .formatted(id, this.database.processedTable()),
                         null);
             }

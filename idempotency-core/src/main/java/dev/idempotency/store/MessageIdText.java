@@ -14,7 +14,7 @@ public final class MessageIdText {
 
     private static final String HEX_PREFIX = "hex:";
 
-    /** Stands for bytes that are not UTF-8. */
+    /** Replacement for bytes that are not UTF-8. */
     private static final char REPLACEMENT = '\uFFFD';
 
     private MessageIdText() {}

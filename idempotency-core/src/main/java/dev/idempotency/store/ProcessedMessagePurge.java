@@ -101,7 +101,7 @@ public final class ProcessedMessagePurge {
 
     /**
      * For the table of versions, counted from an entity's last change. Its rows alone tell when the consumer was active: in
-     * the table of processed messages it has none, or those of a strategy that it had before.
+     * the table of processed messages it has none, or rows of a strategy that it had before.
      */
     public static ProcessedMessagePurge ofVersions(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable(), "");
@@ -127,7 +127,7 @@ public final class ProcessedMessagePurge {
      * <p>A consumer that comes back after a pause longer than the retention, during which it may have been down, has
      * forgotten nothing: while the retention reaches into the pause, it is counted from the last message before the pause.
      * After {@value #PAUSES} pauses in a row it is not, so that a consumer whose messages are always that far apart does not
-     * keep them for ever.
+     * never remove them.
      *
      * @param consumer the consumer
      * @param retention how much is remembered

@@ -24,7 +24,7 @@ public interface ProcessedMessageStore {
      * @param claims claims of one consumer, with distinct ids
      * @return the ids that were free and are claimed now; the others have been processed before
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
-     * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
+     * @throws dev.idempotency.UnprotectedCallException if there is no transaction that the claim would be part of
      */
     Set<MessageId> claim(List<Claim> claims);
 
@@ -82,7 +82,7 @@ public interface ProcessedMessageStore {
 
     /**
      * Asked when a message fails again and again as if the database were away: whether the store takes a write, in a
-     * transaction of its own that is undone, within seconds.
+     * separate transaction that is rolled back, within seconds.
      *
      * @return by default, {@code false}: the message is tried until it succeeds
      */

@@ -62,7 +62,7 @@ public final class StoreExceptionTranslator {
 
     private static StoreFailedException failed(String task, String reason, String remedy, Throwable failure) {
         return new StoreFailedException(
-                "Could not %s: %s. The message is not to blame, and comes again until it succeeds. %s"
+                "Could not %s: %s. It is not the message's fault: it is redelivered until it succeeds. %s"
                         .formatted(task, reason, remedy),
                 failure);
     }

@@ -83,7 +83,12 @@ final class ContainerCheck {
                     "Its container has asyncAcks.",
                     "Remove setAsyncAcks(true) and spring.kafka.listener.async-acks=true.");
         }
-        if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
+        if (properties.getTopicPartitions() != null && listener.container().getGroupId() == null) {
+            report.add(
+                    StartupCheck.NO_ACKNOWLEDGMENT,
+                    "It has topicPartitions and no group id, so that no offset can be committed.",
+                    "Add a groupId to @KafkaListener, or set spring.kafka.consumer.group-id.");
+        } else if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
             report.add(
                     StartupCheck.NO_ACKNOWLEDGMENT,
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),

@@ -28,6 +28,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
@@ -59,7 +60,15 @@ final class KeyCheck {
             + "|\\bjava\\.time\\.(Clock|InstantSource)\\b");
 
     /** Headers that the consumer sets, anew for every delivery. */
-    private static final Pattern MINTED = Pattern.compile(MESSAGE + "\\.headers(\\.|\\[')(id|timestamp)(?![\\w-])");
+    private static final Pattern MINTED = Pattern.compile(
+            MESSAGE + "\\.headers(\\.|\\[')(id|timestamp|kafka_deliveryAttempt|retry_topic-[\\w-]+)(?![\\w-])");
+
+    /** Headers that are parts of the record. */
+    private static final Map<String, String> OF_RECORD = Map.of(
+            KafkaHeaders.OFFSET, "offset",
+            KafkaHeaders.RECEIVED_PARTITION, "partition",
+            KafkaHeaders.RECEIVED_TOPIC, "topic",
+            KafkaHeaders.RECEIVED_TIMESTAMP, "timestamp");
 
     /** Not as the argument of a method, and not compared. */
     private static final Pattern WHOLE = Pattern.compile(
@@ -97,6 +106,8 @@ final class KeyCheck {
                 .replace('"', '\'')
                 .replace("getHeaders()", "headers")
                 .replace("headers()", "headers")
+                .replace(".getId()", ".id")
+                .replace(".getTimestamp()", ".timestamp")
                 .replaceAll("\\.get\\('([^']*)'[^)]*\\)", "['$1']")
                 .replaceAll("\\[(\\w+)\\]", "['$1']");
         String[] names = new DefaultParameterNameDiscoverer().getParameterNames(listener.method());
@@ -104,6 +115,8 @@ final class KeyCheck {
         for (int i = 0; names != null && i < names.length; i++) {
             addParameter(names[i], parameters[i], ResolvableType.forMethodParameter(listener.method(), i));
         }
+        OF_RECORD.forEach((header, part) -> this.code =
+                this.code.replaceAll(MESSAGE + "\\.headers(\\.|\\[')" + header + "('\\])?", "#record." + part));
         if (this.payloads.size() < 2 || this.payloads.get(0).equals("payload")) {
             this.payloads.clear();
         }

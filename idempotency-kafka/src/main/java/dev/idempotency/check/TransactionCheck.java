@@ -9,6 +9,8 @@ import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.sql.SQLException;
+import java.util.Optional;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.Propagation;
@@ -26,6 +29,8 @@ import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.StringUtils;
 
 /** Checks that the listener's transaction is the claim's own, and on the store's data source. */
@@ -40,10 +45,10 @@ final class TransactionCheck {
     void check(ProtectedListener listener, Report report) {
         TransactionAttribute own =
                 (listener.transactionAttribute() instanceof RuleBasedTransactionAttribute rules) ? rules : null;
-        if (own != null) {
-            checkAttribute(own, listener.transactionManager(), report);
-        }
         ProxyPath path = ProxyPath.of(listener.bean(), listener.method());
+        if (own != null) {
+            checkAttribute(own, managerOf(own, path), listener.transactionManager(), report);
+        }
         // A transaction around the claim's ends after it: messages would be acknowledged before its commit.
         boolean around =
                 path.claims() && path.aroundClaim().stream().anyMatch(advice -> applies(advice, listener, true));
@@ -58,8 +63,11 @@ final class TransactionCheck {
         checkDataSource(listener.transactionManager(), report);
     }
 
-    private void checkAttribute(
-            TransactionAttribute attribute, @Nullable PlatformTransactionManager manager, Report report) {
+    private static void checkAttribute(
+            TransactionAttribute attribute,
+            @Nullable TransactionManager used,
+            @Nullable PlatformTransactionManager manager,
+            Report report) {
         int propagation = attribute.getPropagationBehavior();
         if (propagation != TransactionDefinition.PROPAGATION_REQUIRED) {
             report.add(
@@ -73,7 +81,6 @@ final class TransactionCheck {
                     "Its @Transactional is readOnly, and a claim is written.",
                     "Write @Transactional without readOnly.");
         }
-        TransactionManager used = managerOf(attribute);
         if (used != null && manager != null && used != manager) {
             report.add(
                     StartupCheck.TRANSACTION_ATTRIBUTES,
@@ -90,12 +97,19 @@ final class TransactionCheck {
         }
     }
 
-    private @Nullable TransactionManager managerOf(TransactionAttribute attribute) {
+    private @Nullable TransactionManager managerOf(TransactionAttribute attribute, ProxyPath path) {
+        // As a TransactionManagementConfigurer says.
+        Optional<TransactionManager> configured = path.withinClaim().stream()
+                .filter(TransactionAspectSupport.class::isInstance)
+                .flatMap(advice -> Stream.ofNullable(((TransactionAspectSupport) advice).getTransactionManager()))
+                .findFirst();
         try {
             return StringUtils.hasText(attribute.getQualifier())
                     ? BeanFactoryAnnotationUtils.qualifiedBeanOfType(
                             this.beanFactory, TransactionManager.class, attribute.getQualifier())
-                    : this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
+                    : configured.orElseGet(() -> this.beanFactory
+                            .getBeanProvider(TransactionManager.class)
+                            .getIfUnique());
         } catch (BeansException ex) {
             return null;
         }
@@ -143,9 +157,19 @@ final class TransactionCheck {
         }
     }
 
-    /** A manager that does not say what it manages is let pass: claims outside the listener's transaction are refused. */
+    /** With a manager that does not say what it manages, a transaction is begun and rolled back. */
     private static boolean binds(PlatformTransactionManager manager, DataSource dataSource) {
         DataSource managed = DataSourceTransactions.dataSourceOf(manager);
-        return (managed != null) ? managed == dataSource : !(manager instanceof KafkaAwareTransactionManager);
+        if (managed != null || manager instanceof KafkaAwareTransactionManager) {
+            return managed == dataSource;
+        }
+        try {
+            return new TransactionTemplate(manager).execute(status -> {
+                status.setRollbackOnly();
+                return TransactionSynchronizationManager.hasResource(dataSource);
+            });
+        } catch (TransactionException ex) {
+            return true; // It cannot be seen today.
+        }
     }
 }

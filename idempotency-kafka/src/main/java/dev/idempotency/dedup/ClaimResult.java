@@ -41,7 +41,7 @@ public record ClaimResult(
         return ids;
     }
 
-    /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
+    /** One of the messages that were claimed, to represent all; {@code null} if none has an id. */
     public @Nullable MessageId claimed() {
         for (InboundMessage message : this.accepted) {
             if (message.id() != null) {

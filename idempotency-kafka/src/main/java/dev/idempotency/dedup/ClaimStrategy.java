@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the messages of one listener are recognised: says, in the listener's transaction, which of them may enter. There is
+ * Decides, in the listener's transaction, which messages the listener is called with. There is
  * one class for each {@link dev.idempotency.DeduplicationStrategy}.
  */
 public interface ClaimStrategy {
@@ -20,7 +20,7 @@ public interface ClaimStrategy {
      *
      * @param messages messages of one delivery, in order; at least one
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
-     * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
+     * @throws dev.idempotency.UnprotectedCallException if there is no transaction that the claim would be part of
      */
     ClaimResult claim(List<InboundMessage> messages);
 

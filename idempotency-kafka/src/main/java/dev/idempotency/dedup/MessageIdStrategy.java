@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
- * one may enter; one without an id enters unclaimed.
+ * one is accepted; one without an id is accepted unclaimed.
  *
  * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
  */

@@ -1,10 +1,11 @@
 package dev.idempotency.dedup;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
@@ -27,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Recognises messages by the offsets of their records: what stands before the position of its partition has been processed.
- * The position is moved past the records that may enter, in their transaction, which another one of the same partition waits
+ * Recognises messages by the offsets of their records: records before the position of their partition have been processed.
+ * The position is moved past the accepted records, in their transaction, which another one of the same partition waits
  * for.
  *
  * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
@@ -146,7 +147,7 @@ final class OffsetStrategy implements ClaimStrategy {
         PartitionPosition position = this.positions.lock(claim);
         if (position == null) {
             throw new StoreFailedException(
-                    "The position of consumer '%s' for %s has been forgotten in this moment. The message comes again."
+                    "The position of consumer '%s' for %s was deleted concurrently. The message is redelivered."
                             .formatted(this.consumer, claim),
                     null);
         }
@@ -165,7 +166,8 @@ final class OffsetStrategy implements ClaimStrategy {
     private void requireCurrentTopic(PositionClaim claim, TopicPartition partition) {
         String current = this.topics.askAgain(partition).toString();
         if (!current.equals(claim.topicId())) {
-            throw new TopicUnknownException(
+            throw new ConsumerWaitingException(
+                    Awaited.BROKER,
                     ("The topic '%s' was deleted and created again while consumer '%s' had records of it, such as %s. They"
                                     + " are read again from the topic that is there now.")
                             .formatted(claim.topic(), this.consumer, claim),

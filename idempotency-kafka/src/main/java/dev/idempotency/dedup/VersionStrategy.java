@@ -1,8 +1,8 @@
 package dev.idempotency.dedup;
 
 import dev.idempotency.DuplicateKind;
+import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.StoredVersion;
@@ -22,7 +22,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may enter,
+ * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it is accepted,
  * in the order in which they come. One without an entity enters unclaimed.
  *
  * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
@@ -138,12 +138,12 @@ final class VersionStrategy implements ClaimStrategy {
     private static int compare(InboundMessage message, VersionClaim claimed, EntityVersion before) {
         if (before.kind() != claimed.version().kind()) {
             RecordCoordinates where = KafkaCoordinates.of(message.record());
-            throw new MixedVersionsException(
+            throw new InvalidMessageKeyException(
                     ("The message %s has version %s of entity %s, which had version %s before: a number and a point in time"
                                     + " do not compare. Let all producers give the same kind of version. If the kind has"
-                                    + " changed for good, name the consumer anew, or have the entity forgotten.")
+                                    + " changed permanently, name the consumer anew, or have the entity forgotten.")
                             .formatted(where, claimed.version(), claimed.entity(), before),
-                    where);
+                    null);
         }
         return claimed.version().compareTo(before);
     }

@@ -26,7 +26,7 @@ public record InboundMessageFactory(
      * Identifies the message at a position of the delivery.
      *
      * @return {@code null} if it has no key, and such messages are skipped
-     * @throws dev.idempotency.UnusableKeyException if it cannot be identified
+     * @throws dev.idempotency.InvalidMessageKeyException if it cannot be identified
      */
     public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();

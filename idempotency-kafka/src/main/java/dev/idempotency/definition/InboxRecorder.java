@@ -21,7 +21,7 @@ public interface InboxRecorder {
     void processed(List<Delivered> messages);
 
     /**
-     * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: the messages
+     * The listener's transaction has been rolled back: records that in a separate transaction. Throws nothing: the messages
      * are not affected if it cannot be recorded.
      */
     void failed(List<Delivered> messages, Throwable failure);

@@ -1,10 +1,10 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.NoKeysYetException;
+import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -52,12 +52,13 @@ public final class KeyFailures {
      * the key depends on an unavailable service, or no message has had a key yet.
      */
     public RuntimeException judge(RuntimeException unusable, ConsumerRecord<?, ?> record) {
-        if (!(unusable instanceof UnusableKeyException) || isToBeWaitedFor(unusable)) {
+        if (!(unusable instanceof InvalidMessageKeyException) || isToBeWaitedFor(unusable)) {
             return unusable;
         }
         try {
             if (mayBeSoForAll(unusable, record) && !isKeyedBefore()) {
-                return new NoKeysYetException(
+                return new ConsumerWaitingException(
+                        Awaited.KEYS,
                         ("%s Consumer '%s' has not processed any message yet, and all of them may be like that: it waits"
                                         + " rather than dead-letter them. Correct the key or version of its"
                                         + " @IdempotentListener, or let the producer set the id.")
@@ -71,10 +72,10 @@ public final class KeyFailures {
         return unusable;
     }
 
-    /** Whether it tells of the place where keys are looked for, and not just of this message, as a tombstone does. */
+    /** Whether the source of keys may be wrong, rather than just this message, such as a tombstone. */
     private boolean mayBeSoForAll(RuntimeException unusable, ConsumerRecord<?, ?> record) {
         return this.fromHeaders
-                ? unusable instanceof MissingMessageKeyException
+                ? unusable instanceof InvalidMessageKeyException invalid && invalid.isMissing()
                         || this.consumer.strategy() == DeduplicationStrategy.VERSION
                 : record.value() != null;
     }

@@ -177,14 +177,14 @@ final class ListenerResolver {
         if (inboxes == null && this.defaults.strategies() != null) {
             throw ListenerFault.found(
                     StartupCheck.INBOX,
-                    "Its messages are to be stored in the inbox, but idempotency-operators is not on the class path.",
+                    "Its messages shall be stored in the inbox, but idempotency-operators is not on the class path.",
                     "Add dev.idempotency:idempotency-operators, or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }
         if (inboxes == null) {
             throw ListenerFault.found(
                     StartupCheck.INBOX,
-                    "Its messages are to be stored in the inbox, a table beside that of processed messages, but"
-                            + " the application has a ProcessedMessageStore of its own.",
+                    "Its messages shall be stored in the inbox, a table beside the processed messages, but"
+                            + " the application defines its own ProcessedMessageStore.",
                     "Remove inbox = \"true\" and idempotency.inbox.enabled, or use the provided store.");
         }
         String refusal = DeserializerInstrumentation.refusal(candidate.container());

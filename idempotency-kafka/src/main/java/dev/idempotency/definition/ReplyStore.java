@@ -49,8 +49,8 @@ public record ReplyStore(ResultStore results, Type type) {
         if (results == null) {
             throw ListenerFault.found(
                     StartupCheck.STORE_REPLY,
-                    "Replies are kept in a table beside that of processed messages, but the application has a"
-                            + " ProcessedMessageStore of its own.",
+                    "Replies are stored in a table beside the processed messages, but the application defines"
+                            + " its own ProcessedMessageStore.",
                     "Use the provided store, or remove storeReply = true.");
         }
         Type type = GenericTypeResolver.resolveType(listener.method().getGenericReturnType(), listener.targetClass());

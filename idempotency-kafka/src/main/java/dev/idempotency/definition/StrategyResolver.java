@@ -55,20 +55,20 @@ final class StrategyResolver {
                     StartupCheck.STRATEGY,
                     "The messages of consumer '%s' cannot be recognised by both DeduplicationStrategy.%s and DeduplicationStrategy.%s."
                             .formatted(consumer, others, strategy),
-                    "State one strategy for all its methods, or give each a consumer = … of its own.");
+                    "State one strategy for all its methods, or give each its own consumer = ….");
         }
         if (strategy != DeduplicationStrategy.MESSAGE_ID && this.defaults.strategies() == null) {
             throw ListenerFault.found(
                     StartupCheck.STRATEGY,
-                    "DeduplicationStrategy.%s needs the database of the provided store, but the application has a"
+                    "DeduplicationStrategy.%s needs the database of the provided store, but the application defines"
                                     .formatted(strategy)
-                            + " ProcessedMessageStore of its own.",
+                            + " its own ProcessedMessageStore.",
                     "Use the provided store, or the default, DeduplicationStrategy.MESSAGE_ID.");
         }
         if (strategy == DeduplicationStrategy.VERSION && !tables().versions().isSupported()) {
             throw ListenerFault.found(
                     StartupCheck.STRATEGY,
-                    "The application has a Dialect of its own, which does not know how versions are compared.",
+                    "The application defines its own Dialect, which does not know how versions are compared.",
                     "Let it return a statement from versionsIn(…), or use the default, DeduplicationStrategy.MESSAGE_ID.");
         }
         if (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
@@ -113,7 +113,7 @@ final class StrategyResolver {
                 faults);
         refuse(
                 strategy == DeduplicationStrategy.OFFSET && hasRetryTopics,
-                "A retry topic, be it by @RetryableTopic or by a RetryTopicConfiguration,",
+                "A retry topic (@RetryableTopic or RetryTopicConfiguration)",
                 strategy,
                 "each attempt is another record, in another topic",
                 faults);
@@ -218,7 +218,7 @@ final class StrategyResolver {
         if (obstacle != null) {
             throw ListenerFault.found(
                     StartupCheck.STRATEGY,
-                    "Its messages are to be claimed with the commit. " + obstacle,
+                    "Its messages shall be claimed with the commit. " + obstacle,
                     demanded
                             ? "Remove claimAtCommit = \"true\"."
                             : "Remove idempotency.claim.at-commit, or write @IdempotentListener(claimAtCommit ="
@@ -241,7 +241,7 @@ final class StrategyResolver {
     private @Nullable String obstacleToClaimAtCommit(PlatformTransactionManager manager) {
         JdbcStrategyFactory tables = this.defaults.strategies();
         if (tables == null) {
-            return "That needs the provided store, but the application has a ProcessedMessageStore of its own.";
+            return "That needs the provided store, but the application defines its own ProcessedMessageStore.";
         }
         if (!tables.isUniqueConstraintSupported()) {
             return "That needs PostgreSQL, by its own driver without autosave=always.";

@@ -82,7 +82,7 @@ final class TransactionResolver {
                 StartupCheck.TRANSACTION_MANAGER,
                 candidates.isEmpty()
                         ? "The listener needs a PlatformTransactionManager for the store's DataSource, but there is none"
-                                + " besides those of Kafka or of reactive databases: " + managerNames() + "."
+                                + " apart from Kafka's and reactive ones: " + managerNames() + "."
                         : "The listener needs one transaction manager, but there are several and none is named: "
                                 + candidates.keySet() + ".",
                 candidates.isEmpty() ? REMEDY_WHERE_THERE_IS_NONE : REMEDY);

@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.NoKeysYetException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
@@ -69,13 +68,13 @@ record ContainerSuspension(
             return false;
         }
         // Another partition may have the first message with a key, which would always be polled behind this one.
-        boolean alone = Causes.of(failure).find(NoKeysYetException.class) != null;
+        boolean alone = Outage.isWithoutKeys(failure);
         pause(first, container, alone, this.outage.recordFailure(kind, failure, KafkaCoordinates.of(first)));
         this.observer.retried(records.size());
         return true;
     }
 
-    /** Whether the listener was not called, so that nobody else has reported the failure. */
+    /** Whether the listener was not called, so that the failure has not been reported yet. */
     private static boolean isUnreadable(Exception failure) {
         Causes causes = Causes.of(failure);
         return causes.contains(DeserializationException.class)

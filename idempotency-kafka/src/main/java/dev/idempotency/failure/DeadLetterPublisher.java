@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.DeadLetterFailedException;
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Causes;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -107,7 +108,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             // Without the consumer, whose brokers may be others than those that the partition is looked for at.
             super.accept((found != null) ? withHeadersOf(record, found) : record, null, exception);
         } catch (RuntimeException ex) {
-            throw new DeadLetterFailedException(
+            throw new ConsumerWaitingException(
+                    Awaited.DEAD_LETTERS,
                     ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition waits until it"
                                     + " succeeds or can be published. See that the topic exists, that the application"
                                     + " may write to it, and that it takes messages of this size%s.")
@@ -115,7 +117,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     ex);
         }
         logger.warn(
-                "Consumer '{}' gave up {} and published it to {}: {}",
+                "Consumer '{}' published {} to {} after its last attempt: {}",
                 this.consumer,
                 coordinates,
                 topic,

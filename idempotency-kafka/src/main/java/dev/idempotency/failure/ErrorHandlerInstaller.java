@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.DeadLetterFailedException;
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ProducerSerializers;
@@ -142,7 +143,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             return publisher(consumer, this.deadLetterSuffix, observer);
         }
         return (record, kafkaConsumer, exception) -> {
-            throw new DeadLetterFailedException(
+            throw new ConsumerWaitingException(
+                    Awaited.DEAD_LETTERS,
                     ("Consumer '%s' has used up the attempts of %s, and idempotency.dead-letters.enabled is false. It"
                                     + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")

@@ -1,13 +1,11 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.IdempotencyException;
-import dev.idempotency.NoKeysYetException;
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerOutage;
-import dev.idempotency.observe.ConsumerOutage.Awaited;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -131,19 +129,30 @@ final class Outage {
     }
 
     /** The exception by which the library itself has the consumer wait, or {@code null}. */
-    static @Nullable IdempotencyException findOwnReason(Throwable failure) {
-        Causes causes = Causes.of(failure);
-        NoKeysYetException noKeysYet = causes.find(NoKeysYetException.class);
-        return (noKeysYet != null) ? noKeysYet : causes.find(TopicUnknownException.class);
+    static @Nullable ConsumerWaitingException findOwnReason(Throwable failure) {
+        ConsumerWaitingException noKeys = find(Awaited.KEYS, failure);
+        return (noKeys != null) ? noKeys : find(Awaited.BROKER, failure);
+    }
+
+    static boolean isWithoutKeys(Throwable failure) {
+        return find(Awaited.KEYS, failure) != null;
+    }
+
+    private static @Nullable ConsumerWaitingException find(Awaited awaited, Throwable failure) {
+        return Causes.of(failure)
+                .all(ConsumerWaitingException.class)
+                .filter(reason -> reason.awaited() == awaited)
+                .findFirst()
+                .orElse(null);
     }
 
     private void begin(Exception failure, RecordCoordinates where) {
-        IdempotencyException own = findOwnReason(failure);
+        ConsumerWaitingException own = findOwnReason(failure);
         Throwable cause = (own != null) ? own : Causes.of(failure).deepest();
         String text = (own != null) ? String.valueOf(own.getMessage()) : cause.toString();
         Awaited awaited = Awaited.DATABASE;
         if (own != null) {
-            awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
+            awaited = own.awaited();
             logger.warn("Consumer '{}' is paused: {}", this.consumer, text);
         } else {
             logger.warn(

@@ -1,7 +1,6 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.UnknownOutcomeException;
-import dev.idempotency.UnusableKeyException;
+import dev.idempotency.NonRetryableMessageException;
 import dev.idempotency.kafka.KafkaCoordinates;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,7 +42,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             ConsumerPauses pauses) {
         super(waitingIfItFails(recoverer, outage, retries.maxInterval()), retries.toBackOff(), new PauseRequest());
         this.pauses = pauses;
-        addNotRetryableExceptions(UnusableKeyException.class, UnknownOutcomeException.class);
+        addNotRetryableExceptions(NonRetryableMessageException.class);
         setRetryListeners((record, failure, attempt) -> warn(consumer, record, failure, attempt));
         setLogLevel(KafkaException.Level.DEBUG);
         // With MANUAL_IMMEDIATE the container does not commit the offset of a dead letter.

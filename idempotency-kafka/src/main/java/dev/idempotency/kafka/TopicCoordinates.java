@@ -35,7 +35,7 @@ public record TopicCoordinates(Uuid topicId, String topic, int partition, long o
         return record.headers().lastHeader(HEADER);
     }
 
-    /** Returns the coordinates in a record's header, or {@code null} if it has none, or those of another record. */
+    /** Returns the coordinates in a record's header, or {@code null} if it has none, or the ones of another record. */
     public static @Nullable TopicCoordinates toldBy(ConsumerRecord<?, ?> record, RecordCoordinates original) {
         Header header = headerOf(record);
         if (header == null || header.value() == null) {

@@ -1,7 +1,8 @@
 package dev.idempotency.kafka;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +55,7 @@ public final class TopicIdTracker {
     /**
      * The coordinates of a record, or of the one that it is a copy of.
      *
-     * @throws TopicUnknownException if the topic is not known, as long as the broker cannot be asked
+     * @throws ConsumerWaitingException if the topic is not known, as long as the broker cannot be asked
      */
     public TopicCoordinates of(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = KafkaCoordinates.original(record);
@@ -74,7 +75,7 @@ public final class TopicIdTracker {
     private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
         try {
             return find(original, original.offset(), OF_KEY, this.positionsOfOriginals);
-        } catch (TopicUnknownException ex) {
+        } catch (ConsumerWaitingException ex) {
             if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
                 return find(copy, copy.offset(), OF_KEY, this.positions);
             }
@@ -87,7 +88,7 @@ public final class TopicIdTracker {
      *
      * @param first the first of them
      * @param last the offset of the last
-     * @throws TopicUnknownException if it is not known, as long as the broker cannot be asked
+     * @throws ConsumerWaitingException if it is not known, as long as the broker cannot be asked
      */
     public Uuid topicIdOf(RecordCoordinates first, long last) {
         return find(first, last, OF_OFFSETS, this.positions);
@@ -96,7 +97,7 @@ public final class TopicIdTracker {
     /**
      * The id that the topic of a partition has now, whatever was known of it.
      *
-     * @throws TopicUnknownException if the broker cannot be asked
+     * @throws ConsumerWaitingException if the broker cannot be asked
      */
     public Uuid askAgain(TopicPartition partition) {
         assigned(List.of(partition));
@@ -107,7 +108,7 @@ public final class TopicIdTracker {
      * The offset after the last record of a partition, as far as has to be known: whether it reaches up to another.
      *
      * @param enough what it is compared with
-     * @throws TopicUnknownException if it is not known, as long as the broker cannot be asked
+     * @throws ConsumerWaitingException if it is not known, as long as the broker cannot be asked
      */
     public long endOf(TopicPartition partition, long enough) {
         Long known = this.ends.get(partition);
@@ -146,12 +147,12 @@ public final class TopicIdTracker {
             return question.apply(connection);
         } catch (RuntimeException ex) {
             Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
-            throw new TopicUnknownException(
-                    ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
-                                    + " brokers %s did not describe it: %s. The message waits, as it could be lost or"
-                                    + " processed twice otherwise. See that the brokers can be reached with the"
-                                    + " settings of the listener's consumer, that there is such a topic, and that the"
-                                    + " application may describe it.")
+            throw new ConsumerWaitingException(
+                    Awaited.BROKER,
+                    ("The message %s is recognised by its %s, for which the id of topic '%s' is needed, but the"
+                                    + " brokers %s did not describe it: %s. The message waits. See that the brokers can be"
+                                    + " reached with the settings of the listener's consumer, that the topic exists,"
+                                    + " and that the application may describe it.")
                             .formatted(record, use, record.topic(), connection.servers(), cause),
                     cause);
         }

@@ -18,8 +18,8 @@ public final class MessageIdHeader {
     private MessageIdHeader() {}
 
     /**
-     * Gives a record an id that the application knows, such as {@code order-4711/CONFIRMED}. Whoever sends the message
-     * again gives it the same id, and so it is one message to those who receive it.
+     * Gives a record an id that the application knows, such as {@code order-4711/CONFIRMED}. Sent again
+     * with the same id, it is the same message to its receivers.
      *
      * @param id what makes the message one of its kind
      * @return the record to be sent: the given one or, if its headers can no longer be changed, a copy
@@ -30,7 +30,7 @@ public final class MessageIdHeader {
         String refusal = MessageId.isNoKey(id) ? "is blank, or says that there is none" : MessageId.whyRefused(id);
         if (refusal != null) {
             throw new IllegalArgumentException(
-                    "The id '%s' for a record for topic %s %s: nobody could tell the message by it"
+                    "The id '%s' for a record for topic %s %s: it would not identify the message"
                             .formatted(StringUtils.truncate(id), record.topic(), refusal));
         }
         String present = textOf(record.headers().lastHeader(HEADER));
@@ -40,7 +40,7 @@ public final class MessageIdHeader {
         if (!present.equals(id)) {
             throw new IllegalStateException(
                     ("The record for topic %s has the id '%s' already, and cannot be stamped with '%s'. If its headers are"
-                                    + " those of a message that was received, leave out '%s': it is that message's.")
+                                    + " the headers of a received message, leave out '%s': it is that message's.")
                             .formatted(
                                     record.topic(), StringUtils.truncate(present), StringUtils.truncate(id), HEADER));
         }

@@ -1,10 +1,9 @@
 package dev.idempotency.key;
 
+import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.OnMissingKey;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.kafka.KafkaCoordinates;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +36,9 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
      * Identifies a message.
      *
      * @return its id, or {@code null} if it has no key and such messages are processed or skipped
-     * @throws MissingMessageKeyException if it has no key
+     * @throws InvalidMessageKeyException if it has no key
      * @throws InvalidMessageKeyException if it has one that cannot be used
-     * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot
+     * @throws ConsumerWaitingException if its key depends on its topic, and that is not known as long as the broker cannot
      *     be asked
      */
     public @Nullable MessageId resolve(MessageView message) {
@@ -54,22 +53,21 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
         if (this.onMissing != OnMissingKey.FAIL) {
             return null;
         }
-        throw new MissingMessageKeyException(
+        throw InvalidMessageKeyException.missing(
                 ("The message %s has no key for consumer '%s': %s gave none, or a blank one. Let its producer set one,"
                                 + " say where it is in @IdempotentListener(key = …) or idempotency.key.headers, or set"
                                 + " idempotency.key.on-missing=process (without deduplication) or skip.")
-                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
-                null);
+                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
     }
 
     /**
      * Returns what to throw for a key or version that could not be found.
      *
-     * @throws TopicUnknownException if that was it
+     * @throws ConsumerWaitingException if that was it
      */
     static InvalidMessageKeyException unusable(
             String role, MessageView message, String consumer, KeySource source, Throwable failure) {
-        if (failure instanceof TopicUnknownException unknown) {
+        if (failure instanceof ConsumerWaitingException unknown) {
             throw unknown;
         }
         requireSurvivable(failure);

@@ -2,7 +2,6 @@ package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.database.EntityVersion;
 import dev.idempotency.kafka.KafkaCoordinates;
 import java.lang.reflect.Modifier;
@@ -52,7 +51,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
      * The version of a message, which it must have: without one there is no saying whether it is newer, whatever becomes of
      * messages without a key.
      *
-     * @throws MissingMessageKeyException if it has none
+     * @throws InvalidMessageKeyException if it has none
      * @throws InvalidMessageKeyException if it has one that does not compare exactly
      */
     public EntityVersion resolve(MessageView message) {
@@ -64,11 +63,10 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         } catch (Throwable ex) {
             throw MessageIdResolver.unusable("version", message, this.consumer, this.source, ex);
         }
-        throw new MissingMessageKeyException(
+        throw InvalidMessageKeyException.missing(
                 ("The message %s has no version for consumer '%s': %s gave none. Let its producer set one, or name another"
                                 + " source in @IdempotentListener(version = …).")
-                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source),
-                null);
+                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
     }
 
     /** Whether no value of this type can be a version, whatever is in it. */

@@ -112,7 +112,7 @@ final class Delivery {
     }
 
     /**
-     * Returns an exception that error handlers are given. A container would be stopped for good by an error, and would skip
+     * Returns an exception that error handlers are given. An error would stop the container, and would skip
      * the record after a checked exception, which filters and converters may throw undeclared.
      */
     static RuntimeException toException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {

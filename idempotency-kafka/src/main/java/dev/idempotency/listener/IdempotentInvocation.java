@@ -177,7 +177,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private void requireNoConflict(ClaimResult answer) {
         if (this.definition.conflicts().isFailure()) {
-            // It must not be dropped: what was claimed beside it is undone.
+            // It must not be dropped: the other claims are rolled back.
             for (Map.Entry<InboundMessage, Conflict> first : answer.conflicts().entrySet()) {
                 throw new ConflictFoundException(first.getKey(), first.getValue());
             }

@@ -1,7 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ListenerDefinition;
@@ -77,8 +77,8 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return definition;
     }
 
-    private static UnprotectedListenerException unprotected(MethodInvocation invocation, String why) {
-        return new UnprotectedListenerException(
+    private static UnprotectedCallException unprotected(MethodInvocation invocation, String why) {
+        return new UnprotectedCallException(
                 ("%s is an @%s, but %s, so there is no message to claim. Move the work to a method without the"
                                 + " annotation and call that one; register listeners with @KafkaListener.")
                         .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
@@ -120,7 +120,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                 Delivery delivery = Delivery.current();
                 TargetCall call = (delivery != null) ? delivery.targetCall() : null;
                 if (call == null) {
-                    throw new UnprotectedListenerException(
+                    throw new UnprotectedCallException(
                             ("%s is an @%s, but an aspect has called it on another thread than its container's, outside its"
                                             + " transaction. Remove the aspect, or let it surround a method that the"
                                             + " listener calls.")

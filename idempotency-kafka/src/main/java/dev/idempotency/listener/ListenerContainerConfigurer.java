@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.UnknownOutcomeException;
-import dev.idempotency.UnusableKeyException;
+import dev.idempotency.NonRetryableMessageException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedMethods;
@@ -84,7 +83,7 @@ public final class ListenerContainerConfigurer {
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
-            classifier.addNotRetryableExceptions(UnusableKeyException.class, UnknownOutcomeException.class);
+            classifier.addNotRetryableExceptions(NonRetryableMessageException.class);
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
@@ -46,7 +46,7 @@ final class MethodCall extends IdempotentInvocation {
         int payload = this.definition.method().payloadIndex();
         int records = this.delivery.records().size();
         if (payload != ListenerMethod.NONE && !BatchArguments.hasElements(arguments[payload], records)) {
-            throw new UnprotectedListenerException(
+            throw new UnprotectedCallException(
                     ("%s of consumer '%s' was to be called with some of %d records, %s, but its payload has no element per"
                                     + " record. Let the BatchMessageConverter, and aspects around @IdempotentListener, keep"
                                     + " one element for each record.")

@@ -1,10 +1,10 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
-import dev.idempotency.UnusableKeyException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
@@ -51,7 +51,7 @@ public final class RecordIdentifier implements AutoCloseable {
         WITHOUT_KEY
     }
 
-    /** What a record is, and its id, if it has one. */
+    /** The kind of a record, and its id, if it has one. */
     public record Identification(Kind kind, @Nullable MessageId id) {}
 
     private final ListenerDefinition definition;
@@ -104,8 +104,8 @@ public final class RecordIdentifier implements AutoCloseable {
     /**
      * Says what a record is to the listener.
      *
-     * @throws ReconciliationException if its key comes from a payload that a converter makes of its value
-     * @throws TopicUnknownException if its key depends on its topic, and the brokers do not tell its id
+     * @throws OperatorActionException if its key comes from a payload that a converter makes of its value
+     * @throws ConsumerWaitingException if its key depends on its topic, and the brokers do not tell its id
      * @throws RuntimeException if a deserializer or the key depends on a service that does not answer
      */
     public Identification identify(ConsumerRecord<byte[], byte[]> received) {
@@ -132,7 +132,7 @@ public final class RecordIdentifier implements AutoCloseable {
                     .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
             MessageId id = (message != null) ? message.id() : null;
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
-        } catch (UnusableKeyException ex) {
+        } catch (InvalidMessageKeyException ex) {
             if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
                 throw ex;
             }
@@ -148,7 +148,7 @@ public final class RecordIdentifier implements AutoCloseable {
             return true;
         }
         if (value instanceof String || value instanceof byte[] || value instanceof Bytes) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "The value of %s is a %s, of which the listener's method gets a %s. Only keys from headers, from the record or from a payload that is not converted can be reconciled."
                             .formatted(
                                     KafkaCoordinates.of(record),

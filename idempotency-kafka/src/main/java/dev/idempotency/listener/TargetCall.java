@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.definition.ListenerDefinition;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ final class TargetCall {
     private final ListenerDefinition definition;
     private boolean made;
     private @Nullable Throwable failure;
-    private @Nullable UnprotectedListenerException refusal;
+    private @Nullable UnprotectedCallException refusal;
 
     TargetCall(ListenerDefinition definition) {
         this.definition = definition;
@@ -44,13 +44,13 @@ final class TargetCall {
             throw this.refusal;
         }
         if (result != null && this.definition.method().isCompletedLater(result)) {
-            throw new UnprotectedListenerException(
+            throw new UnprotectedCallException(
                     ("%s returned a %s, which is completed later, when its transaction is over. Nothing was committed. Return"
                                     + " void, and wait for the result in the method (join() or block()).")
                             .formatted(describe(), result.getClass().getSimpleName()));
         }
         if (this.definition.method().isTargetSeen() && !this.made) {
-            throw new UnprotectedListenerException(
+            throw new UnprotectedCallException(
                     ("%s was not called: an aspect between @IdempotentListener and the method returned in its place."
                                     + " Nothing was committed, as the message would pass for processed. Let the aspect"
                                     + " throw an exception, or decide within the method.")
@@ -87,8 +87,8 @@ final class TargetCall {
         }
     }
 
-    private UnprotectedListenerException refusal() {
-        return new UnprotectedListenerException(
+    private UnprotectedCallException refusal() {
+        return new UnprotectedCallException(
                 ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
                                 + " method, such as a retry: what the first call has written would be there twice. Nothing"
                                 + " was committed. Remove the aspect and leave retries to idempotency.errors.* or"

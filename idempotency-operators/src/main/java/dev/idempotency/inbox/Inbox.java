@@ -1,12 +1,12 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.kafka.RawRecordProducers;
-import dev.idempotency.kafka.RepublishedHeaders;
+import dev.idempotency.job.RawRecordProducers;
+import dev.idempotency.job.RepublishedHeaders;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -84,7 +84,7 @@ public final class Inbox implements DisposableBean {
     /**
      * Sends a message that has not been processed, or was forgotten on purpose since, to its topic again.
      *
-     * @throws ReplayException if it is not there, has been processed, is without its payload, or could not be sent
+     * @throws OperatorActionException if it is not there, has been processed, is without its payload, or could not be sent
      */
     public void replay(MessageId id) {
         InboxMessage message = replayable(id);
@@ -103,7 +103,7 @@ public final class Inbox implements DisposableBean {
     /**
      * Forgets that a message has been processed and sends it to its topic again: its effects will happen a second time.
      *
-     * @throws ReplayException if it is not there, is without its payload, or could not be sent: then nothing is forgotten
+     * @throws OperatorActionException if it is not there, is without its payload, or could not be sent: then nothing is forgotten
      */
     public void forgetAndReplay(MessageId id) {
         replay(replayable(id), true);
@@ -114,7 +114,7 @@ public final class Inbox implements DisposableBean {
      * records. One that is refused, such as one that is too large, is logged and does not keep the others from being sent.
      * Messages that have the id of another one are left out, as they would fail again.
      *
-     * @throws ReplayException if one could not be sent and neither could the next; those before it were
+     * @throws OperatorActionException if one could not be sent and neither could the next; those before it were
      */
     public ReplayResult replayFailed(String consumer) {
         Instant now = this.transaction.execute(status -> this.table.now());
@@ -132,12 +132,12 @@ public final class Inbox implements DisposableBean {
                 try {
                     replay(message, false);
                     sent++;
-                } catch (ReplayException ex) {
+                } catch (OperatorActionException ex) {
                     if (RawRecordProducers.isRefusal(ex)) {
                         logger.warn("{}", ex.getMessage());
                         refused++;
                     } else if (ex.getCause() != null) {
-                        throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
+                        throw new OperatorActionException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
                     }
                 }
             }
@@ -241,12 +241,12 @@ public final class Inbox implements DisposableBean {
         this.producers.close();
     }
 
-    private static ReplayException refused(MessageId id, String why) {
+    private static OperatorActionException refused(MessageId id, String why) {
         return failure(id, "was not replayed: " + why, null);
     }
 
-    private static ReplayException failure(MessageId id, String what, @Nullable Exception cause) {
-        return new ReplayException(
+    private static OperatorActionException failure(MessageId id, String what, @Nullable Exception cause) {
+        return new OperatorActionException(
                 "Message '%s' of consumer '%s' %s".formatted(id.value(), id.consumer(), what), cause);
     }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * and replayed ones after another. What has been processed is remembered elsewhere.
  *
  * <p>Messages of consumers that are not in this application, for which other times may hold, are all kept until the
- * consumer has been idle for long enough to be taken for abandoned, and then all removed.
+ * consumer has been idle for long enough to count as abandoned, and then all removed.
  */
 public final class InboxCleanup implements CleanupTask {
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Cleans the table of the inbox up: each call is a small transaction of its own, and leaves out locked rows. */
+/** Removes rows of the inbox: each call is a separate small transaction, and skips locked rows. */
 public final class InboxPurge {
 
     private static final String EXPIRED = """

@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query for messages of the inbox; {@code null} stands for any. Pages have the latest change first.
+ * A query for messages of the inbox; {@code null} means any. Pages have the latest change first.
  *
  * @param since they changed at this time or later
  * @param until they changed before this time

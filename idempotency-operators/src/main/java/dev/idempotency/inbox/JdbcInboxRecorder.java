@@ -102,7 +102,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
     }
 
     /**
-     * Those that are in the table and those that are not are written in transactions of their own: so each transaction
+     * Rows in the table and new ones are written in separate transactions: so each transaction
      * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
      */
     private void writeFailed(List<StoredMessage> messages, InboxStatus status, String error) {
@@ -121,7 +121,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
 
     /**
      * Updates those that are in the table, and returns the others. What has been processed by somebody else in the
-     * meantime stays so. That is asked after the rows have been locked: whoever processes one of them now has to wait for
+     * meantime stays so. That is asked after the rows have been locked: another transaction that processes one of them now has to wait for
      * the lock, and will say so after us.
      */
     private List<StoredMessage> updateFailed(List<StoredMessage> messages, InboxStatus status, String error) {
@@ -140,7 +140,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
 
     /**
      * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
-     * somebody did so, and was forgotten since, is asked once the rows are there to be waited for.
+     * somebody did so, and was forgotten since, is asked once the rows exist.
      */
     private void insertFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         this.ownTransaction.executeWithoutResult(transaction -> {

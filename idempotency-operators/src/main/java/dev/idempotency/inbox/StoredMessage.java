@@ -19,7 +19,7 @@ import org.springframework.util.ClassUtils;
  * @param coordinates where its record stood first
  * @param type its type as its headers say, or the class of its payload
  * @param headers the record's headers, as {@link HeaderLines}
- * @param received exactly what was received as the record's value; {@code null} for a record without one, or if it is not
+ * @param received the bytes of the record's value, unchanged; {@code null} for a record without one, or if it is not
  *     known
  * @param omitted why the value is not kept; {@code null} if it is
  */

@@ -1,9 +1,9 @@
 package dev.idempotency.reconciliation;
 
+import dev.idempotency.job.PartitionReader;
+import dev.idempotency.job.PartitionReader.Range;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ListenerContainers;
-import dev.idempotency.kafka.PartitionReader;
-import dev.idempotency.kafka.PartitionReader.Range;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -1,12 +1,12 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -81,7 +81,7 @@ public final class Reconciliation implements DisposableBean {
      * Starts a reconciliation: one at a time per consumer.
      *
      * @return how it stands at its beginning
-     * @throws ReconciliationException if there is no such consumer, it cannot be reconciled, or another one is under way
+     * @throws OperatorActionException if there is no such consumer, it cannot be reconciled, or another one is under way
      */
     public ReconciliationReport start(ReconciliationRequest request) {
         String consumer = request.consumer();
@@ -89,7 +89,7 @@ public final class Reconciliation implements DisposableBean {
                 .filter(listener -> listener.consumer().name().equals(consumer))
                 .toList();
         if (own.isEmpty()) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "There is no listener of consumer '%s' in this application; there are %s"
                             .formatted(consumer, consumers()),
                     null);
@@ -98,7 +98,7 @@ public final class Reconciliation implements DisposableBean {
                 && own.stream()
                         .map(ProtectedListener::container)
                         .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
                             .formatted(consumer),
                     null);
@@ -122,7 +122,7 @@ public final class Reconciliation implements DisposableBean {
             return report;
         });
         if (started == null) {
-            throw new ReconciliationException(
+            throw new OperatorActionException(
                     "Consumer '%s' is being reconciled already. Wait until that is done, or cancel it."
                             .formatted(consumer),
                     null);
@@ -141,7 +141,7 @@ public final class Reconciliation implements DisposableBean {
                     String group = container.getGroupId();
                     String refusal = refusal(consumer, container);
                     if (group == null || refusal != null) {
-                        throw new ReconciliationException(
+                        throw new OperatorActionException(
                                 "Consumer '%s' cannot be reconciled: %s.".formatted(consumer, refusal), null);
                     }
                     return new ContainerScope(container, group);
@@ -158,7 +158,7 @@ public final class Reconciliation implements DisposableBean {
                 .filter(listener -> listener.container() == container)
                 .toList();
         if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != DeduplicationStrategy.MESSAGE_ID)) {
-            return "it does not recognise messages by ids of their own: that is for DeduplicationStrategy.MESSAGE_ID";
+            return "it does not recognise messages by their ids: that needs DeduplicationStrategy.MESSAGE_ID";
         }
         List<String> arguments = methods.stream()
                 .flatMap(listener -> listener.keyArguments().stream())
@@ -171,7 +171,7 @@ public final class Reconciliation implements DisposableBean {
         boolean alike = methods.stream()
                 .allMatch(listener -> listener.consumer().name().equals(consumer) && listener.keyExpression() == null);
         return (called > 1 && (!alike || methods.size() < called))
-                ? "its @KafkaHandler methods have keys of their own, or are not all of this consumer. Take the key of all from a header"
+                ? "its @KafkaHandler methods have different keys, or are not all of this consumer. Take the key of all from a header"
                 : null;
     }
 

@@ -1,19 +1,19 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Causes;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.job.JobControl;
+import dev.idempotency.job.PartitionReader;
+import dev.idempotency.job.PartitionReader.Range;
+import dev.idempotency.job.RawRecordProducers;
+import dev.idempotency.job.RepublishedHeaders;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.KafkaCoordinates;
-import dev.idempotency.kafka.PartitionReader;
-import dev.idempotency.kafka.PartitionReader.Range;
-import dev.idempotency.kafka.RawRecordProducers;
-import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.listener.RecordIdentifier;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
@@ -120,7 +120,7 @@ final class ReconciliationRun {
         } catch (RuntimeException | Error ex) {
             // Also errors of deserializers and filters: otherwise the report would stay RUNNING.
             logger.warn("The reconciliation of consumer '{}' failed", consumer, ex);
-            boolean explained = ex instanceof ReconciliationException && ex.getCause() == null;
+            boolean explained = ex instanceof OperatorActionException && ex.getCause() == null;
             report = report(
                     State.FAILED,
                     explained
@@ -324,7 +324,7 @@ final class ReconciliationRun {
             String failure = "%s could not be sent again: %s"
                     .formatted(place, Causes.of(ex).deepest());
             if (!RawRecordProducers.isRefusal(ex)) {
-                throw new ReconciliationException(failure, ex);
+                throw new OperatorActionException(failure, ex);
             }
             this.refused++;
             this.firstRefusal = (this.firstRefusal != null) ? this.firstRefusal : failure;

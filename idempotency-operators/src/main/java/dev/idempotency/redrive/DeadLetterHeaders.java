@@ -1,8 +1,8 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.failure.DeadLetterPublisher;
+import dev.idempotency.job.RepublishedHeaders;
 import dev.idempotency.kafka.KafkaCoordinates;
-import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

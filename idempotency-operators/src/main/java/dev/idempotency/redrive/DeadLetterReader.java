@@ -1,9 +1,9 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.job.PartitionReader;
+import dev.idempotency.job.PartitionReader.Range;
 import dev.idempotency.kafka.KafkaCoordinates;
-import dev.idempotency.kafka.PartitionReader;
-import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
 import java.util.ArrayList;

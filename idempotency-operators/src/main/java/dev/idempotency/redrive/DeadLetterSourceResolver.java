@@ -1,9 +1,9 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.job.PartitionReader;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ListenerContainers;
-import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.observe.ConsumerDescription;
 import java.util.Collection;
 import java.util.List;
@@ -30,7 +30,7 @@ public final class DeadLetterSourceResolver {
      *
      * @param groups its consumer groups
      * @param listener where it reads from
-     * @param topics its own topics, without those of its retries
+     * @param topics its own topics, without its retry topics
      * @param deadLetterTopics topics that may exist
      * @param deadLetterBrokers the brokers that they are on
      */
@@ -61,7 +61,7 @@ public final class DeadLetterSourceResolver {
      * Resolves nothing yet: listeners may still be added.
      *
      * @param containers all of the application
-     * @param suffix appended to a topic's name to get that of its dead-letter topic
+     * @param suffix appended to a topic's name to get its dead-letter topic
      */
     public DeadLetterSourceResolver(
             Supplier<List<ProtectedListener>> listeners,

@@ -1,10 +1,10 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.RedriveException;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
 import java.util.List;
@@ -27,7 +27,7 @@ import org.springframework.beans.factory.DisposableBean;
  * the rounds, and after some it stays. Up to where all were sent back is remembered by the brokers, as the offsets of a group
  * without members: {@code <consumer group>.redrive.<consumer>}.
  *
- * <p>All methods throw {@link RedriveException} if there is no such consumer, or the brokers do not answer.
+ * <p>All methods throw {@link OperatorActionException} if there is no such consumer, or the brokers do not answer.
  */
 public final class DeadLetters implements DisposableBean {
 
@@ -89,7 +89,7 @@ public final class DeadLetters implements DisposableBean {
      * when the brokers have it.
      *
      * @return what became of it; {@code null} if there is no such dead letter
-     * @throws RedriveException also if another redrive of the consumer is under way
+     * @throws OperatorActionException also if another redrive of the consumer is under way
      */
     public @Nullable RedriveReport redrive(String consumer, RecordCoordinates record) {
         Source source = source(consumer);
@@ -110,7 +110,7 @@ public final class DeadLetters implements DisposableBean {
      * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
      * than its retention and have not been sent back.
      *
-     * @throws RedriveException also if the consumer does not recognise what is sent twice, or another redrive is under way
+     * @throws OperatorActionException also if the consumer does not recognise what is sent twice, or another redrive is under way
      */
     public RedriveReport redriveAll(String consumer) {
         return start(consumer, "all", letter -> true);
@@ -124,7 +124,7 @@ public final class DeadLetters implements DisposableBean {
     private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
         Source source = source(consumer);
         if (source.description().strategy() == DeduplicationStrategy.OFFSET) {
-            throw new RedriveException(
+            throw new OperatorActionException(
                     "Consumer '%s' has DeduplicationStrategy.OFFSET and would apply again what is sent back twice. Redrive its dead letters by their coordinates, each once."
                             .formatted(consumer),
                     null);
@@ -138,8 +138,8 @@ public final class DeadLetters implements DisposableBean {
         return started;
     }
 
-    private static RedriveException underWay(String consumer) {
-        return new RedriveException(
+    private static OperatorActionException underWay(String consumer) {
+        return new OperatorActionException(
                 "Dead letters of consumer '%s' are being redriven already. Wait until that is done, or cancel it."
                         .formatted(consumer),
                 null);
@@ -160,13 +160,13 @@ public final class DeadLetters implements DisposableBean {
         try {
             source = this.sources.resolve(consumer);
         } catch (KafkaException ex) {
-            throw new RedriveException(
+            throw new OperatorActionException(
                     "The topics of consumer '%s', which are found by a pattern, cannot be listed: %s. See that the brokers can be reached with the listener's settings, and that the application may describe topics."
                             .formatted(consumer, ex),
                     ex);
         }
         if (source == null) {
-            throw new RedriveException(
+            throw new OperatorActionException(
                     "There is no listener of consumer '%s' in this application; there are %s"
                             .formatted(consumer, consumers()),
                     null);
@@ -178,7 +178,7 @@ public final class DeadLetters implements DisposableBean {
         try (DeadLetterReader reader = new DeadLetterReader(source, this.maxRedrives)) {
             return work.apply(reader);
         } catch (KafkaException ex) {
-            throw new RedriveException(
+            throw new OperatorActionException(
                     "The dead letters of consumer '%s' in %s cannot be read: %s. See that the brokers can be reached with the listener's settings, and that the application may read these topics, and commit offsets as group '%s'."
                             .formatted(source.consumer(), source.deadLetterTopics(), ex, source.redriveGroup()),
                     ex);

@@ -16,7 +16,7 @@ import org.springframework.kafka.support.KafkaHeaders;
  * timestamps: in a topic that was deleted and created again, others stand at the same places.
  *
  * <p>A record that is a copy itself, as its original was sent back, is known only by copies that have gone as many rounds:
- * those of earlier rounds say nothing of what became of this one.
+ * earlier rounds say nothing about this one.
  */
 public final class OriginalRecords {
 
@@ -52,7 +52,7 @@ public final class OriginalRecords {
                         || !place.equals(KafkaCoordinates.of(record)));
     }
 
-    /** That of the first hop. One that was sent back to its topic tells where it stood first, and not when. */
+    /** The time of the first hop. A record that was sent back names its first place, but not the time. */
     private static long originalTimestamp(Headers headers) {
         String name = (headers.lastHeader(KafkaHeaders.ORIGINAL_TOPIC) != null)
                 ? KafkaHeaders.ORIGINAL_TIMESTAMP

@@ -1,11 +1,11 @@
 package dev.idempotency.redrive;
 
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.RedriveException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.job.JobControl;
-import dev.idempotency.kafka.PartitionReader.Range;
-import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.job.PartitionReader.Range;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import dev.idempotency.redrive.RedriveReport.Refusal;
 import dev.idempotency.redrive.RedriveReport.State;
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends dead letters of a consumer back, partition by partition in the order in which they died.
  *
- * <p>After each poll the brokers are told up to where all were sent or stay. Whatever follows a dead letter that could not be
+ * <p>After each poll offsets are committed up to where all were sent or stay. Whatever follows a dead letter that could not be
  * sent or was not selected, was sent before a crash, or is sent by another instance at the same time, is sent a second time, and
  * dropped as a duplicate. Later dead letters are left for the next redrive.
  */
@@ -153,7 +153,7 @@ final class Redrive {
             }
             Throwable cause = Causes.of(ex).deepest();
             if (!RawRecordProducers.isRefusal(ex)) {
-                throw new RedriveException(
+                throw new OperatorActionException(
                         "Dead letter %s of consumer '%s' could not be sent to %s: %s. It can be redriven again."
                                 .formatted(letter.record(), this.source.consumer(), original.topic(), cause),
                         ex);

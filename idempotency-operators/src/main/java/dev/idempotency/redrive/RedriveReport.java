@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The progress or result of a redrive. Its parts are the properties of a flat JSON object.
  *
- * @param records how many records there are to look at, about: those of other consumers and holes are among them
+ * @param records how many records there are to look at, approximately: records of other consumers and holes are included
  * @param read how many of them have been looked at
  * @param exhausted how many stay, as they were sent back too often
  * @param expired how many stay, as they are older than the consumer's retention and may have been processed since
  * @param unroutable how many stay, as they do not lead back to a topic that the consumer reads
- * @param refused how many the brokers or the producer refused, each for reasons of its own; they stay pending
+ * @param refused how many the brokers or the producer refused; they stay pending
  * @param refusals the first of these
  */
 public record RedriveReport(

@@ -1,6 +1,6 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.RedriveException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.redrive.DeadLetterMessage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
@@ -80,7 +80,7 @@ public final class IdempotencyDeadLettersEndpoint {
                     ? one(consumer, deadLetter, shown)
                     : new WebEndpointResponse<>(DeadLetterReport.Page.of(
                             this.deadLetters.find(query(consumer, status, exception, after, size)), shown, redrive));
-        } catch (RedriveException ex) {
+        } catch (OperatorActionException ex) {
             return EndpointInput.refused(ex, 503);
         }
     }
@@ -144,7 +144,7 @@ public final class IdempotencyDeadLettersEndpoint {
                                     ? this.deadLetters.redriveMatching(consumer, pattern)
                                     : this.deadLetters.redriveAll(consumer),
                             202);
-        } catch (RedriveException ex) {
+        } catch (OperatorActionException ex) {
             // It has a cause if the brokers are to blame.
             return EndpointInput.refused(ex, (ex.getCause() != null) ? 503 : 409);
         }

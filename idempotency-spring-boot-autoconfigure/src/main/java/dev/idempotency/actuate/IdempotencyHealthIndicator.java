@@ -1,9 +1,9 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.MessageId;
 import dev.idempotency.database.Schema;
 import dev.idempotency.observe.ConsumerOutage;
-import dev.idempotency.observe.ConsumerOutage.Awaited;
 import dev.idempotency.observe.ConsumerOutages;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;

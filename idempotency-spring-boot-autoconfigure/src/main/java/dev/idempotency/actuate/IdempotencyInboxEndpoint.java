@@ -1,6 +1,6 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.ReplayException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxPage;
@@ -119,7 +119,7 @@ public final class IdempotencyInboxEndpoint {
                     : replayFailed(consumer, forgetting);
         } catch (DataIntegrityViolationException ex) {
             throw unstorable();
-        } catch (ReplayException ex) {
+        } catch (OperatorActionException ex) {
             return new WebEndpointResponse<>(new ReplayReport(ex.sentBefore(), 0, 0, ex.getMessage()), 409);
         }
     }

@@ -1,6 +1,6 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
@@ -86,7 +86,7 @@ public final class IdempotencyReconciliationEndpoint {
         EndpointInput.audit(security, consumer, "reconciliation since " + request.since() + replay);
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
-        } catch (ReconciliationException ex) {
+        } catch (OperatorActionException ex) {
             return EndpointInput.refused(ex, 409);
         }
     }

@@ -9,8 +9,8 @@ import dev.idempotency.inbox.InboxCleanup;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.JdbcInboxRecorderFactory;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -34,7 +34,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 
 /**
- * Auto-configuration for operators: inbox, dead letters and redrive, reconciliation. They know the consumers of their own
+ * Auto-configuration for operators: inbox, dead letters and redrive, reconciliation. They know the consumers of their
  * context only.
  */
 @AutoConfiguration(after = IdempotencyListenerAutoConfiguration.class)

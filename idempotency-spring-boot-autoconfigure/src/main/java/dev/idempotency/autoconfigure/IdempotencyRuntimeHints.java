@@ -39,7 +39,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
         registerChecks(reflection, classLoader);
     }
 
-    /** What is only there with Kafka. */
+    /** Hints that need Kafka. */
     private static final class Kafka {
 
         static void register(RuntimeHints hints, @Nullable ClassLoader classLoader) {

@@ -2,9 +2,9 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.IdempotentOperations;
+import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.ResultForgottenException;
-import dev.idempotency.UnusableKeyException;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -26,7 +26,7 @@ public final class IdempotencyWebAutoConfiguration {
     static class IdempotencyExceptionHandler {
 
         @ExceptionHandler
-        ProblemDetail onUnusableKey(UnusableKeyException ex) {
+        ProblemDetail onUnusableKey(InvalidMessageKeyException ex) {
             return ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, String.valueOf(ex.getMessage()));
         }
 

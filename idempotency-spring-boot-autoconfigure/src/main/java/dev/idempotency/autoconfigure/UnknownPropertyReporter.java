@@ -39,7 +39,7 @@ final class UnknownPropertyReporter implements InitializingBean {
         if (known.isEmpty()) {
             return;
         }
-        // Not the operating system's environment, which has other names, such as those of Kubernetes services.
+        // Not the operating system's environment, which has other names, such as Kubernetes' service variables.
         UnboundElementsSourceFilter filter = new UnboundElementsSourceFilter();
         StreamSupport.stream(ConfigurationPropertySources.get(this.environment).spliterator(), false)
                 .filter(filter::apply)

@@ -212,7 +212,7 @@ class DocumentationTests {
                 .filter(name -> name.endsWith("Exception.java"))
                 .map(name -> "`" + name.replace(".java", "") + "`")
                 .toList();
-        assertThat(exceptions).hasSizeGreaterThan(20);
+        assertThat(exceptions).hasSizeGreaterThan(12);
         assertThat(Documentation.read("docs/exceptions.md")).contains(exceptions);
     }
 

@@ -331,6 +331,9 @@ class FaultyListeners {
         @Faulty(containerPostProcessor = "containerTransactions")
         void containerTransaction(String payload) {}
 
+        @Faulty(containerPostProcessor = "transactionAdvice")
+        void transactionAdvice(String payload) {}
+
         @SendTo("replies")
         @Faulty
         String sendTo(String payload) {
@@ -591,6 +594,11 @@ class FaultyListeners {
     @SuppressWarnings("removal") // Still in force where it is set.
     Settings containerTransactions(PlatformTransactionManager transactionManager) {
         return container -> container.getContainerProperties().setTransactionManager(transactionManager);
+    }
+
+    @Bean
+    Settings transactionAdvice() {
+        return container -> container.getContainerProperties().setAdviceChain(transactionInterceptor());
     }
 
     @Bean

@@ -3,6 +3,8 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.TestApplication;
@@ -23,9 +25,16 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.TopicPartition;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
+import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 
 /** One application with all faults, and one on a faulty broker, whose findings stand in {@code findings.approved.txt}. */
@@ -156,6 +165,21 @@ class FaultyListenersIT {
                         .contains("DeduplicationStrategy.MESSAGE_ID", "DeduplicationStrategy.OFFSET"));
     }
 
+    /** Without a group, Spring Kafka leaves acknowledgments to the listener, and each message would fail. */
+    @ParameterizedTest
+    @CsvSource({"Ungrouped, NO_ACKNOWLEDGMENT, Add a groupId", "RetriedByBean, STRATEGY, Remove it"})
+    void whatCannotStandBesideOthersIsFound(String listener, StartupCheck check, String remedy) throws Exception {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            Class<?> type = Class.forName(getClass().getName() + "$" + listener);
+            assertThat(findingsOf(database.jdbcUrl(), List.of(), type))
+                    .singleElement()
+                    .satisfies(finding -> {
+                        assertThat(finding.check()).isEqualTo(check);
+                        assertThat(finding.remedy()).startsWith(remedy);
+                    });
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"h2", "autosave"})
     void aConstraintIsRefusedWhereItsViolationsAreNotTold(String database) {
@@ -183,5 +207,26 @@ class FaultyListenersIT {
                 .contains("To start all the same, with a warning: idempotency.checks.relaxed=");
         assertThat(log.lines().filter(line -> line.contains("checks.relaxed=")))
                 .noneMatch(line -> line.contains("key-expression"));
+    }
+
+    static class Ungrouped {
+
+        @KafkaListener(topicPartitions = @TopicPartition(topic = "t", partitions = "0"))
+        @IdempotentListener("ungrouped")
+        void ungrouped(String payload) {}
+    }
+
+    static class RetriedByBean {
+
+        @KafkaListener(topics = "retried-by-bean", groupId = "g")
+        @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+        void retried(String payload) {}
+
+        @Bean
+        static RetryTopicConfiguration retries(KafkaTemplate<?, ?> template) {
+            return RetryTopicConfigurationBuilder.newInstance()
+                    .includeTopic("retried-by-bean")
+                    .create(template);
+        }
     }
 }

@@ -87,6 +87,9 @@ class KeyCheckTests {
                 "#all[\"timestamp\"]",
                 "#some.id",
                 "#id",
+                "#message.getHeaders().getId()",
+                "#all.getTimestamp()",
+                "#attempt + '/' + #payload",
             })
     void aKeyThatIsAnotherOneAtEveryDeliveryIsFound(String expression) {
         assertThat(findings("records", expression, null)).containsExactly(StartupCheck.UNSTABLE_KEY);
@@ -104,6 +107,8 @@ class KeyCheckTests {
                 "#payload + #record.offset()",
                 "#record.topic() + '/' + #record.timestamp",
                 "#coordinates.topic()",
+                "#offset",
+                "#at + '/' + #record.topic()",
             })
     void aKeyThatMessagesShareIsFound(String expression) {
         assertThat(findings("records", expression, null)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
@@ -166,7 +171,7 @@ class KeyCheckTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"#record.timestamp()", "#about.offset()", "7"})
+    @ValueSource(strings = {"#record.timestamp()", "#about.offset()", "#at", "#message.headers['kafka_offset']", "7"})
     void aVersionThatIsNotOfTheStateIsFound(String expression) {
         assertThat(findings("records", "#record.key()", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
     }
@@ -243,7 +248,9 @@ class KeyCheckTests {
                 MessageHeaders all,
                 @Headers Map<String, Object> some,
                 @Header UUID id,
-                @Header(KafkaHeaders.OFFSET) long offset) {}
+                @Header(KafkaHeaders.OFFSET) long offset,
+                @Header(KafkaHeaders.RECEIVED_TIMESTAMP) long at,
+                @Header(KafkaHeaders.DELIVERY_ATTEMPT) int attempt) {}
 
         void batches(List<Message<String>> messages, List<ConsumerRecord<String, String>> records) {}
 

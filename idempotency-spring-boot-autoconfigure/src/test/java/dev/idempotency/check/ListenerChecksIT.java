@@ -163,7 +163,7 @@ class ListenerChecksIT {
             idempotency.checks.mode=off ; Unworkable ; STRATEGY ; onConflict = "maybe" is neither ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks.mode=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Remove inbox
             spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
             INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -28,6 +28,10 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -55,13 +59,15 @@ class TransactionManagerCheckIT {
                         + ": " + finding.what().replaceFirst("does not manage .*|\\([^ ]*@.*", ""))
                 .containsExactlyInAnyOrder(
                         "transaction-manager several: The listener needs one transaction manager, but there are several and"
-                                + " none is named: [bound, other].",
+                                + " none is named: [bound, hidden, other, unbound].",
                         "transaction-manager nobody: The listener names the transaction manager 'nobody', but no"
                                 + " PlatformTransactionManager has that name or qualifier; there are"
-                                + " [bound, other, kafka].",
+                                + " [bound, other, hidden, unbound, kafka].",
                         "transaction-data-source other: Its transaction manager (JdbcTransactionManager) ",
                         "transaction-data-source kafka: Its transaction manager (KafkaTransactionManager) ",
-                        "transaction-attributes two: Its @Transactional uses another transaction manager ");
+                        "transaction-data-source unbound: Its transaction manager (Hidden) ",
+                        "transaction-attributes two: Its @Transactional uses another transaction manager ",
+                        "transaction-attributes configured: Its @Transactional uses another transaction manager ");
     }
 
     @Test
@@ -74,7 +80,7 @@ class TransactionManagerCheckIT {
             Exception failure = Guarded.FAILURES.poll(60, TimeUnit.SECONDS);
 
             assertThat(failure)
-                    .hasRootCauseInstanceOf(UnprotectedListenerException.class)
+                    .hasRootCauseInstanceOf(UnprotectedCallException.class)
                     .rootCause()
                     .hasMessageContaining("no transaction of the store's DataSource is active");
             assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
@@ -83,7 +89,15 @@ class TransactionManagerCheckIT {
     }
 
     @Configuration(proxyBeanMethods = false)
-    static class Managers {
+    static class Managers implements TransactionManagementConfigurer {
+
+        private final PlatformTransactionManager other =
+                new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+
+        @Override
+        public TransactionManager annotationDrivenTransactionManager() {
+            return this.other;
+        }
 
         @Bean
         PlatformTransactionManager bound(DataSource dataSource) {
@@ -92,7 +106,17 @@ class TransactionManagerCheckIT {
 
         @Bean
         PlatformTransactionManager other() {
-            return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
+            return this.other;
+        }
+
+        @Bean
+        PlatformTransactionManager hidden(DataSource dataSource) {
+            return new Hidden(new JdbcTransactionManager(dataSource));
+        }
+
+        @Bean
+        PlatformTransactionManager unbound() {
+            return new Hidden(this.other);
         }
     }
 
@@ -104,6 +128,25 @@ class TransactionManagerCheckIT {
             var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
             transactional.setTransactionIdPrefix("tx-");
             return new KafkaTransactionManager<>(transactional);
+        }
+    }
+
+    /** Does not say what it manages, as those of JTA and of other stores. */
+    record Hidden(PlatformTransactionManager delegate) implements PlatformTransactionManager {
+
+        @Override
+        public TransactionStatus getTransaction(TransactionDefinition definition) {
+            return this.delegate.getTransaction(definition);
+        }
+
+        @Override
+        public void commit(TransactionStatus status) {
+            this.delegate.commit(status);
+        }
+
+        @Override
+        public void rollback(TransactionStatus status) {
+            this.delegate.rollback(status);
         }
     }
 
@@ -125,6 +168,19 @@ class TransactionManagerCheckIT {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "kafka")
         void kafka(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "unbound")
+        void unbound(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "hidden")
+        void hidden(String payload) {}
+
+        @Transactional
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionManager = "hidden")
+        public void configured(String payload) {}
 
         @Transactional("other")
         @KafkaListener(topics = "t", groupId = "g")

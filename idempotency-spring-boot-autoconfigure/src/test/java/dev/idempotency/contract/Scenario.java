@@ -2,6 +2,7 @@ package dev.idempotency.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.contract.Journal.Effect;
 import dev.idempotency.observe.ConsumerOutage;
@@ -142,7 +143,7 @@ final class Scenario {
             assertThat(application.outagesOf(this.journal))
                     .as("while it waits")
                     .extracting(ConsumerOutage::awaited)
-                    .containsExactly(ConsumerOutage.Awaited.DEAD_LETTERS);
+                    .containsExactly(Awaited.DEAD_LETTERS);
             ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, this.journal.topic + "-dlt");
             ConfigEntry size = new ConfigEntry("max.message.bytes", "1000000");
             TestKafka.sharedAdmin()

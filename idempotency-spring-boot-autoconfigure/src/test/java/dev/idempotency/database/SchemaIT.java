@@ -1,7 +1,6 @@
 package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -56,7 +55,7 @@ class SchemaIT {
     @AfterEach
     void dropDatabase() {
         List<String> roles = this.jdbc.queryForList(
-                "select rolname from pg_roles where rolname like ?", String.class, this.name + "\\_%");
+                "select quote_ident(rolname) from pg_roles where rolname like ?", String.class, this.name + "\\_%");
         roles.forEach(role -> this.jdbc.execute("drop owned by " + role + " cascade; drop role " + role));
         this.database.close();
     }
@@ -78,9 +77,9 @@ class SchemaIT {
     void aTableThatIsGoneIsAskedForWithTheSqlThatMakesIt() {
         TestApplication.start(this.database, List.of()).close();
         this.jdbc.execute("drop table idempotency_inbox cascade");
-        assertThatException()
-                .isThrownBy(() -> TestApplication.start(this.database, List.of()))
-                .withStackTraceContaining("idempotency_inbox, idempotency_inbox_readable");
+        Throwable failure = catchThrowable(() -> TestApplication.start(this.database, List.of()));
+        assertThat(failure).hasStackTraceContaining("idempotency_inbox, idempotency_inbox_readable");
+        assertThat(action(failure)).startsWith("Run this script:").contains("create table if not exists");
         this.jdbc.execute("drop table idempotency_schema_history");
         TestApplication.start(this.database, List.of()).close();
         assertThat(tables()).contains("public.idempotency_inbox");
@@ -151,6 +150,21 @@ class SchemaIT {
     }
 
     @Test
+    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
+        try (TestDatabase other = TestPostgres.createDatabase()) {
+            List<String> properties = List.of(
+                    "spring.flyway.enabled=true",
+                    "spring.flyway.locations=classpath:db/app-flyway",
+                    "spring.flyway.url=" + other.jdbcUrl());
+            TestApplication.start(this.database, properties).close();
+            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
+                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
+                    .contains("application_table")
+                    .doesNotContain("idempotency_processed");
+        }
+    }
+
+    @Test
     void theDataSourceOfTheApplicationsFlywayIsUsedAndItsTablesAreWhereTheApplicationLooks() {
         createRoles(GRANTS + "; create schema %1$s_app; grant all on schema %1$s_app to %1$s_owner, %1$s_app");
         try (TestApplication app = TestApplication.start(this.database, asApplication(), OwnersDataSource.class)) {
@@ -162,13 +176,17 @@ class SchemaIT {
 
     @Test
     void tablesThatTheApplicationsUserMayNotUseAreTold() {
-        createRoles("");
-        List<String> properties =
-                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
+        createRoles("alter role %1$s_app rename to \"%1$s_my-app\"");
+        List<String> properties = asApplication(
+                "spring.flyway.user=" + this.name + "_owner",
+                "spring.flyway.password=owner",
+                "spring.datasource.username=" + this.name + "_my-app");
         Throwable failure = catchThrowable(
                 () -> TestApplication.start(this.database, properties).close());
         assertThat(failure).hasStackTraceContaining("permission denied");
         assertThat(action(failure)).contains("grant select, insert, update, delete on idempotency_processed to");
+        this.jdbc.execute(action(failure).substring(action(failure).indexOf("grant")));
+        TestApplication.start(this.database, properties).close();
     }
 
     @Test

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
@@ -115,7 +115,7 @@ class UniqueConstraintStrategyIT {
 
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
-        assertThatExceptionOfType(UnprotectedListenerException.class)
+        assertThatExceptionOfType(UnprotectedCallException.class)
                 .isThrownBy(() -> strategy.claim(List.of(MESSAGE)))
                 .withMessageContaining("no transaction of the store's DataSource");
     }

@@ -2,10 +2,9 @@ package dev.idempotency.definition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.InvalidMessageKeyException;
-import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.NoKeysYetException;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -39,14 +38,14 @@ class KeyFailuresTests {
     void itWaitsIfAllMessagesMayBeLikeThatUntilOneWasProcessed(
             String source, String fault, String payload, boolean waits) {
         RuntimeException unusable = fault.equals("missing")
-                ? new MissingMessageKeyException("none", null)
+                ? InvalidMessageKeyException.missing("none")
                 : new InvalidMessageKeyException("a bad one", null);
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, 0, "key", payload);
         boolean fromHeaders = source.equals("headers");
         for (boolean processedAny : new boolean[] {false, true}) {
             KeyFailures failures = new KeyFailures(
                     CONSUMER, fromHeaders, () -> processedAny, any -> FailureKind.MESSAGE, ConsumerObserver.NO_OP);
-            assertThat(failures.judge(unusable, record) instanceof NoKeysYetException)
+            assertThat(failures.judge(unusable, record) instanceof ConsumerWaitingException)
                     .isEqualTo(waits && !processedAny);
         }
     }

@@ -305,7 +305,7 @@ class FailureHandlingIT extends SharedApplicationTest {
             awaitCaughtUp("wide");
             assertThat(deadLetters("wide", "")).hasSize(1);
             assertThat(log.lines()).noneMatch(line -> line.contains("non-existent partition"));
-            assertThat(log.lines()).anyMatch(line -> line.contains("gave up"));
+            assertThat(log.lines()).anyMatch(line -> line.contains("after its last attempt"));
         }
     }
 

@@ -3,12 +3,12 @@ package dev.idempotency.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.ConsumerOutage;
-import dev.idempotency.observe.ConsumerOutage.Awaited;
 import dev.idempotency.testing.TestBroker;
 import dev.idempotency.testing.TestPostgresServer;
 import java.nio.charset.StandardCharsets;

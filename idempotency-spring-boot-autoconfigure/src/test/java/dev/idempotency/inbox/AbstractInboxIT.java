@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
@@ -280,7 +280,7 @@ abstract class AbstractInboxIT {
     void aReplayWithForgettingAndTheRedeliveryOfTheSameMessageAgree(boolean written) throws Exception {
         process(message("1"));
         this.store.forget(id("1"));
-        duringRedelivery(written, () -> assertThatExceptionOfType(ReplayException.class)
+        duringRedelivery(written, () -> assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.forgetAndReplay(id("1"))));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
@@ -289,7 +289,7 @@ abstract class AbstractInboxIT {
     @Test
     void aReplayOfAllEndsWhereThereIsNobodyToSendTo() {
         this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("before"));
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replayFailed(this.consumer))
                 .withMessageContaining("ProducerFactory")
                 .satisfies(ex -> assertThat(ex.sentBefore()).isZero());
@@ -342,7 +342,7 @@ abstract class AbstractInboxIT {
                 case 2, 3 -> deliver(messages, random.nextInt(4) == 0);
                 default -> this.inbox.forgetAndReplay(messages.get(0).id());
             }
-        } catch (ReplayException ex) {
+        } catch (OperatorActionException ex) {
             // There is no producer, or it was not there.
         } catch (DataAccessException ex) {
             if (!isToBeExpected(ex)) {
@@ -404,12 +404,12 @@ abstract class AbstractInboxIT {
         this.store.forget(id("1"));
         this.jdbc.update("delete from idempotency_processed where consumer_id = ?", this.consumer);
         // There is nobody to send it to.
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(id("1")))
                 .withMessageContaining("could not be sent");
         assertThat(entry("1").replays()).isZero();
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(id("2")))
                 .withMessageContaining("no longer remembered");
         assertThat(entry("2").replays()).isZero();

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.idempotency.Claim;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
@@ -186,7 +186,7 @@ class InboxIT extends SharedApplicationTest {
         assertThat(large.payload()).isNull();
         assertThat(large.entry().payloadSize()).isEqualTo(MAX_PAYLOAD + 1);
         assertThat(large.entry().payloadOmitted()).isEqualTo("too large");
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(new MessageId("large", "1")))
                 .withMessageContainingAll("payload was not kept (too large)", "idempotency.inbox.max-payload");
         assertThat(this.inbox.replayFailed("large")).isEqualTo(new ReplayResult(0, 0, 1));
@@ -307,10 +307,10 @@ class InboxIT extends SharedApplicationTest {
     void aProcessedMessageIsReplayedOnlyWhenItIsForgottenOnPurpose() {
         MessageId twice = new MessageId("fallible", "twice");
         sendAndAwait("fallible", "twice", "twice");
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(twice))
                 .withMessageContainingAll("has been processed", "Forget it on purpose");
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(new MessageId("fallible", "unknown")))
                 .withMessageContaining("not in the inbox");
         this.inbox.forgetAndReplay(twice);
@@ -397,10 +397,10 @@ class InboxIT extends SharedApplicationTest {
         new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
                 .executeWithoutResult(status ->
                         store.claim(List.of(new Claim(processed, new RecordCoordinates(topic("origin"), 0, 0)))));
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replay(new MessageId("huge", "1")))
                 .withMessageContainingAll("could not be sent to " + topic("origin"), "RecordTooLarge");
-        assertThatExceptionOfType(ReplayException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.forgetAndReplay(processed))
                 .withMessageContaining("Nothing was forgotten");
         assertThat(store.find(List.of(processed))).containsKey(processed);

@@ -6,7 +6,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
-import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.ReceivedRecords;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

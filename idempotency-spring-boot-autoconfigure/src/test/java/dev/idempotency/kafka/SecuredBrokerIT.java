@@ -60,7 +60,7 @@ class SecuredBrokerIT extends ApplicationTest {
 
                 await("what is said when it has been published")
                         .atMost(Duration.ofSeconds(60))
-                        .until(() -> output.getAll().contains("gave up " + this.topic + "-0@1"));
+                        .until(() -> output.getAll().contains("published " + this.topic + "-0@1"));
                 assertThat(output.getAll().lines().filter(line -> line.contains(this.topic + "-0@1")))
                         .as("said once")
                         .hasSize(1);

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.OnMissingKey;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicCoordinates;
 import dev.idempotency.store.MessageIdText;
@@ -110,13 +110,18 @@ class MessageIdResolverTests {
 
     @Test
     void aMissingOrBlankKeyNamesTheRecordAndTheRemedy() {
-        assertThatExceptionOfType(MissingMessageKeyException.class)
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
                 .isThrownBy(() -> resolve(null))
                 .withMessageContaining("orders-2@17")
                 .withMessageContaining("'ledger'")
-                .withMessageContaining("idempotency.key.on-missing=process");
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve(" \t \u2007"));
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate("#payload.id", null));
+                .withMessageContaining("idempotency.key.on-missing=process")
+                .matches(InvalidMessageKeyException::isMissing);
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve(" \t \u2007"))
+                .matches(InvalidMessageKeyException::isMissing);
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload.id", null))
+                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @Test
@@ -173,7 +178,7 @@ class MessageIdResolverTests {
     @Test
     void onlyExpressionsThatNameCoordinatesAskForTheTopic() {
         Function<ConsumerRecord<?, ?>, TopicCoordinates> broker = record -> {
-            throw new TopicUnknownException("nobody answers", null);
+            throw new ConsumerWaitingException(Awaited.BROKER, "nobody answers", null);
         };
         BeanFactory beans = new DefaultListableBeanFactory();
         KeySource without =
@@ -181,7 +186,7 @@ class MessageIdResolverTests {
         assertThat(without.keyOf(view(null))).isEqualTo("orders17");
         KeySource with = new ExpressionKeySource("key", "{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
         MessageIdResolver ids = new MessageIdResolver("ledger", with, OnMissingKey.PROCESS);
-        assertThatExceptionOfType(TopicUnknownException.class).isThrownBy(() -> ids.resolve(view(null)));
+        assertThatExceptionOfType(ConsumerWaitingException.class).isThrownBy(() -> ids.resolve(view(null)));
     }
 
     @Test
@@ -224,7 +229,9 @@ class MessageIdResolverTests {
         order.put("wordNull", "null");
         order.put("holder", Collections.singletonMap("value", null));
         order.put("noNumber", OptionalDouble.empty());
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate(expression, order))
+                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @ParameterizedTest

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.idempotency.InvalidMessageKeyException;
-import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.UnusableKeyException;
 import dev.idempotency.database.EntityVersion;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -120,16 +118,19 @@ class VersionResolverTests {
     @ParameterizedTest
     @MethodSource("absent")
     void aMessageWithoutAVersionIsRefused(Object given) {
-        assertThatExceptionOfType(MissingMessageKeyException.class)
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
                 .isThrownBy(() -> resolve("#payload", given))
                 .withMessageContaining("topic-1@5")
-                .withMessageContaining("@IdempotentListener(version = …)");
+                .withMessageContaining("@IdempotentListener(version = …)")
+                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @Test
     void neitherDoesATombstoneHaveOne() {
-        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve("#payload", null));
-        assertThatExceptionOfType(UnusableKeyException.class).isThrownBy(() -> resolve("#payload.version", null));
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve("#payload", null))
+                .matches(InvalidMessageKeyException::isMissing);
+        assertThatExceptionOfType(InvalidMessageKeyException.class).isThrownBy(() -> resolve("#payload.version", null));
     }
 
     @Test

@@ -3,7 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.TopicContents;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -66,7 +66,7 @@ class AspectsOfListenersIT extends ListenersTest {
                 .lastHeader(KafkaHeaders.DLT_EXCEPTION_STACKTRACE)
                 .value();
         assertThat(new String(trace, StandardCharsets.UTF_8))
-                .contains(UnprotectedListenerException.class.getName(), "an aspect between");
+                .contains(UnprotectedCallException.class.getName(), "an aspect between");
     }
 
     @Test
@@ -81,7 +81,7 @@ class AspectsOfListenersIT extends ListenersTest {
         deliver(Caller.class, "1:a");
         assertThat(effects(Caller.class)).containsExactly("a");
         assertThat(this.app.bean(Caller.class).refusals()).hasSize(3).allSatisfy(refusal -> assertThat(refusal)
-                .isInstanceOf(UnprotectedListenerException.class));
+                .isInstanceOf(UnprotectedCallException.class));
     }
 
     @Aspect

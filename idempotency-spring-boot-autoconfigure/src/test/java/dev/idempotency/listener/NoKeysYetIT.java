@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
@@ -12,7 +13,6 @@ import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.observe.ConsumerOutage;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -110,7 +110,7 @@ class NoKeysYetIT extends ApplicationTest {
         await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(outages.current())
                 .singleElement()
                 .satisfies(outage -> {
-                    assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
+                    assertThat(outage.awaited()).isEqualTo(Awaited.KEYS);
                     assertThat(outage.cause()).contains(this.topic + "-0@0").contains(cause);
                 }));
         assertThat(app.bean(Failures.class).recovered()).isEmpty();

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.NotAcknowledgedException;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.Duplicate;
@@ -144,7 +144,7 @@ class RecordListenerIT extends ListenersTest {
     @Test
     void aListenerCalledByHandIsRefusedRatherThanRunUnprotected() {
         Plain listener = this.app.bean(Plain.class);
-        assertThatExceptionOfType(UnprotectedListenerException.class)
+        assertThatExceptionOfType(UnprotectedCallException.class)
                 .isThrownBy(() -> listener.on("by hand"))
                 .withMessageContaining("OfRecords.on");
         assertThat(effects(Plain.class)).doesNotContain("by hand");

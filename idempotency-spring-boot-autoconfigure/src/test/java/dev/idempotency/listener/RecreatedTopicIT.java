@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
@@ -15,7 +16,6 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
-import dev.idempotency.observe.ConsumerOutage;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
@@ -129,7 +129,7 @@ class RecreatedTopicIT extends ApplicationTest {
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> app.bean(OutageRegistry.class).current().size() == KINDS.size());
             assertThat(app.bean(OutageRegistry.class).current()).allSatisfy(outage -> {
-                assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.BROKER);
+                assertThat(outage.awaited()).isEqualTo(Awaited.BROKER);
                 assertThat(outage.cause())
                         .contains(this.topic + "-0@0", Elsewhere.NOWHERE)
                         .containsAnyOf("#coordinates", "its offset");

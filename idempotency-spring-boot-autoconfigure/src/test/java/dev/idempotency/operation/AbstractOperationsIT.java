@@ -9,6 +9,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
+import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
@@ -16,9 +17,8 @@ import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
-import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.UnknownOutcomeException;
-import dev.idempotency.UnprotectedClaimException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -371,7 +371,7 @@ abstract class AbstractOperationsIT {
     }
 
     private void assertUnprotected(Runnable claim, String... messages) {
-        assertThatExceptionOfType(UnprotectedClaimException.class)
+        assertThatExceptionOfType(UnprotectedCallException.class)
                 .isThrownBy(claim::run)
                 .satisfies(ex -> assertThat(ex.getMessage()).contains(messages));
     }
@@ -462,7 +462,7 @@ abstract class AbstractOperationsIT {
                     }
                 }));
         assertThat(refused).hasSize(2).allSatisfy(failure -> assertThat(failure)
-                .isInstanceOf(UnprotectedClaimException.class)
+                .isInstanceOf(UnprotectedCallException.class)
                 .hasMessageContainingAll("has ended", "REQUIRES_NEW"));
         assertThat(isDuplicate("a")).isFalse();
     }
@@ -559,10 +559,10 @@ abstract class AbstractOperationsIT {
 
     @Test
     void whatIsNoIdIsRefused() {
-        assertThatExceptionOfType(UnknownConsumerException.class)
+        assertThatExceptionOfType(IdempotencyConfigurationException.class)
                 .isThrownBy(() -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")))
                 .withMessageContainingAll("[imports, receipts]", "IdempotentConsumer.named(\"unheard-of\")");
-        assertThatExceptionOfType(UnknownConsumerException.class)
+        assertThatExceptionOfType(IdempotencyConfigurationException.class)
                 .isThrownBy(() -> this.transaction.executeWithoutResult(
                         status -> this.operations.claim(new MessageId("unheard-of", "a"))));
         assertThatIllegalArgumentException()

@@ -79,7 +79,7 @@ class FirstHourIT extends ApplicationTest {
                         .containsExactly(1L);
                 assertThat(output)
                         .contains("attempt 1: org.springframework.transaction.UnexpectedRollbackException")
-                        .containsOnlyOnce("gave up " + this.topic + "-0@0")
+                        .containsOnlyOnce("published " + this.topic + "-0@0")
                         .contains("\tat org.springframework.transaction");
             }
         }

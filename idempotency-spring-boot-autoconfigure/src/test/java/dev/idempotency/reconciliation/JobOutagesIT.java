@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.RedriveException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
@@ -72,11 +72,11 @@ class JobOutagesIT extends ApplicationTest {
             Reconciliation reconciliation = app.bean(Reconciliation.class);
             reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
             CompletableFuture<?> listed = CompletableFuture.runAsync(() -> assertThatExceptionOfType(
-                            RedriveException.class)
+                            OperatorActionException.class)
                     .isThrownBy(() -> deadLetters.find(DeadLetterQuery.of("plain")))
                     .withMessageContainingAll("'plain'", this.topic + "-dlt", "See that the brokers can be reached"));
             CompletableFuture<?> matched =
-                    CompletableFuture.runAsync(() -> assertThatExceptionOfType(RedriveException.class)
+                    CompletableFuture.runAsync(() -> assertThatExceptionOfType(OperatorActionException.class)
                             .isThrownBy(() -> deadLetters.redriveAll("pattern"))
                             .withMessageContainingAll("'pattern'", "See that the brokers can be reached"));
             deadLetters.redriveAll("plain");

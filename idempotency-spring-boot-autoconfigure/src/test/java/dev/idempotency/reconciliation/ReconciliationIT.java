@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.ReconciliationException;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.kafka.RepublishedHeaders;
+import dev.idempotency.job.RepublishedHeaders;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;
@@ -219,7 +219,7 @@ class ReconciliationIT extends SharedApplicationTest {
                 reconcile("intercepted"),
                 Map.of(ReconciliationOutcome.PROCESSED, 1L, ReconciliationOutcome.MISSING, 1L));
         for (String consumer : List.of("intercepted", "intercepted-batch")) {
-            assertThatExceptionOfType(ReconciliationException.class)
+            assertThatExceptionOfType(OperatorActionException.class)
                     .isThrownBy(() -> replay(consumer))
                     .withMessageContainingAll("'" + consumer + "'", "RecordInterceptor", "without replayFrom");
         }
@@ -334,10 +334,10 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @Test
     void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
-        assertThatExceptionOfType(ReconciliationException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> reconcile("arguments"))
                 .withMessageContainingAll("'arguments'", "[partition]", "#payload");
-        assertThatExceptionOfType(ReconciliationException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> reconcile("positions"))
                 .withMessageContainingAll("'positions'", "DeduplicationStrategy.MESSAGE_ID");
         this.app.send(topic("converted"), null, "42");
@@ -442,7 +442,7 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("busy");
         ReconciliationReport started = this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1)));
         assertThat(started.state()).isEqualTo(State.RUNNING);
-        assertThatExceptionOfType(ReconciliationException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1))))
                 .withMessageContaining("already");
         assertThat(this.reconciliation.cancel("busy")).isTrue();
@@ -450,7 +450,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.startedAt()).isEqualTo(started.startedAt());
         assertThat(report.state()).isEqualTo(State.CANCELLED);
         assertThat(report.share()).isLessThan(1);
-        assertThatExceptionOfType(ReconciliationException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.reconciliation.start(ReconciliationRequest.of("nobody", Duration.ofDays(1))))
                 .withMessageContaining("busy");
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.RedriveException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
@@ -159,7 +159,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
                 .isNull();
         assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
-        assertThatExceptionOfType(RedriveException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.deadLetters.redriveAll("nobody"))
                 .withMessageContaining("healthy");
     }
@@ -235,7 +235,7 @@ class RedriveIT extends SharedApplicationTest {
     @Test
     void aConsumerThatDoesNotRecogniseASecondCopyIsRedrivenByNameOnly() {
         craft("positions", "positions a", Instant.now());
-        assertThatExceptionOfType(RedriveException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.deadLetters.redriveAll("positions"))
                 .withMessageContainingAll("'positions'", "by their coordinates");
         DeadLetter letter = letters("positions").get(0);
@@ -251,7 +251,7 @@ class RedriveIT extends SharedApplicationTest {
             craft("slow", "slow " + i, topic("slow"), 0, null, "0");
         }
         assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(State.RUNNING);
-        assertThatExceptionOfType(RedriveException.class)
+        assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.deadLetters.redriveAll("slow"))
                 .withMessageContaining("already");
         Awaitility.await()

@@ -131,7 +131,7 @@ class ContestedMessagesIT {
             try {
                 assertThat(strategy.claim(List.of(message(kind, 1))).isEmpty()).isTrue();
             } catch (StoreFailedException ex) {
-                assertThat(ex).as("it comes again").hasMessageContaining("comes again");
+                assertThat(ex).as("it is redelivered").hasMessageContaining("is redelivered");
             }
             status.setRollbackOnly();
         });

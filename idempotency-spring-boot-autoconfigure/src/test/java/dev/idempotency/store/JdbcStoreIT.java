@@ -10,7 +10,7 @@ import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -200,7 +200,7 @@ class JdbcStoreIT {
             new TransactionTemplate(new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:")))
                     .executeWithoutResult(status -> {
                         new JdbcTemplate(manual).queryForList("select id from effect");
-                        assertThatExceptionOfType(UnprotectedListenerException.class)
+                        assertThatExceptionOfType(UnprotectedCallException.class)
                                 .isThrownBy(() -> other.claim(claims("b")));
                         assertThat(other.forget(id("a"))).isTrue();
                     });
@@ -252,7 +252,7 @@ class JdbcStoreIT {
         try (Connection connection = this.dataSource.getConnection()) {
             TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));
             TransactionSynchronizationManager.setActualTransactionActive(true);
-            assertThatExceptionOfType(UnprotectedListenerException.class)
+            assertThatExceptionOfType(UnprotectedCallException.class)
                     .isThrownBy(() -> this.store.claim(claims("a")))
                     .withMessageContaining("its connection commits by itself");
         } finally {

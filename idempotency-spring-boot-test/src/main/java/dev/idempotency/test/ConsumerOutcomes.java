@@ -11,7 +11,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 
-/** What has become of one consumer's messages since the last reset. */
+/** Outcomes of one consumer's messages since the last reset. */
 final class ConsumerOutcomes implements ConsumerObserver {
 
     /** A message whose effects have been committed. */

@@ -151,7 +151,7 @@ final class ContainerRun implements AutoCloseable {
     void awaitOthers() {
         this.together.countDown();
         try {
-            // Whoever is missing after that has not come at all, which its own run tells.
+            // A container that is missing after that fails in its own run.
             this.together.await(10, TimeUnit.SECONDS);
         } catch (InterruptedException ex) {
             throw new InterruptException(ex);

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
-/** Runs containers like those of the application, with records from the kit's own log. */
+/** Runs containers like the application's, with records from the kit's own log. */
 final class ContainerRunner {
 
     private final RecordLog log;

@@ -20,9 +20,9 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one consumer has delivered and is to deliver again: poll by poll, so that a batch comes again as a batch.
+ * Polls that one consumer has delivered and will deliver again, so that a batch is redelivered as a batch.
  *
- * <p>A record is remembered when it is first delivered, and not when it comes again: neither as an error handler has
+ * <p>A record is remembered when it is first delivered, and not when it is redelivered: neither as an error handler has
  * sought back to it, nor from here. So the second delivery is the last one from here.
  *
  * @param <K> the type of keys
@@ -66,15 +66,15 @@ final class DeliveredPolls<K, V> {
     /**
      * Remembers nothing yet.
      *
-     * @param after how many further records are delivered before one comes again
-     * @param order what chooses what comes again next; {@code null} for the order of the first delivery
+     * @param after how many further records are delivered before one is redelivered
+     * @param order chooses the next redelivery; {@code null} for the order of the first delivery
      */
     DeliveredPolls(int after, @Nullable Random order) {
         this.after = after;
         this.order = order;
     }
 
-    /** Records are about to be delivered for the first time, or once more after a failure. */
+    /** Records are about to be delivered for the first time, or again after a failure. */
     void delivering(ConsumerRecords<K, V> records) {
         Map<TopicPartition, List<Remembered<K, V>>> fresh = new LinkedHashMap<>();
         for (ConsumerRecord<K, V> record : records) {
@@ -91,7 +91,7 @@ final class DeliveredPolls<K, V> {
         }
     }
 
-    /** Offsets are about to be committed: none goes back, though what comes again is committed again. */
+    /** Offsets are about to be committed: none goes back, though redelivered records are committed again. */
     Map<TopicPartition, OffsetAndMetadata> committing(Map<TopicPartition, OffsetAndMetadata> offsets) {
         Map<TopicPartition, OffsetAndMetadata> kept = new LinkedHashMap<>();
         offsets.forEach((partition, offset) -> {
@@ -111,7 +111,7 @@ final class DeliveredPolls<K, V> {
     }
 
     /**
-     * The next poll that is to be delivered again, or {@code null} if it is not yet time.
+     * The next poll for redelivery, or {@code null} if it is not yet time.
      *
      * @param open the partitions that are assigned and not paused
      * @param idle whether there is nothing else to deliver, so that nothing further is waited for

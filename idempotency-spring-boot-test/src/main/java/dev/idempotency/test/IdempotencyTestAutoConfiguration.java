@@ -37,7 +37,7 @@ public final class IdempotencyTestAutoConfiguration {
         return beanFactory -> TestContextCustomizerFactory.requireTestContext(beanFactory, allowed);
     }
 
-    /** What needs protected listeners, or could have some. */
+    /** Beans that need protected listeners, or could have some. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBean(ListenerDefinitionRegistry.class)
     static final class TesterConfiguration {
@@ -118,7 +118,7 @@ public final class IdempotencyTestAutoConfiguration {
         }
     }
 
-    /** Whether what was delivered comes again, by either property. */
+    /** Whether records are delivered twice, by either property. */
     private static final class OnRedelivery extends AnyNestedCondition {
 
         OnRedelivery() {

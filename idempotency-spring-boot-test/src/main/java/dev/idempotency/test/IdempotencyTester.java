@@ -71,7 +71,7 @@ public final class IdempotencyTester {
 
     /**
      * Forgets all outcomes, as happens before each test method by itself. The database forgets nothing: let tests that
-     * share one have messages with ids of their own.
+     * share one use different ids.
      */
     public void reset() {
         this.outcomes.reset();

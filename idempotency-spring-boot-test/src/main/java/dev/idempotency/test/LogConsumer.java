@@ -148,7 +148,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
         return new ConsumerRecords<>(fetched, next);
     }
 
-    /** Stops before a record that cannot be read, unless it is the first: then the poll fails, as it will for ever. */
+    /** Stops before a record that cannot be read, unless it is the first: then the poll fails, as every later one will. */
     private List<ConsumerRecord<Object, Object>> fetch(TopicPartition partition, int room, boolean first) {
         List<ConsumerRecord<Object, Object>> fetched = new ArrayList<>();
         for (LoggedRecord record : this.log.get(partition)) {

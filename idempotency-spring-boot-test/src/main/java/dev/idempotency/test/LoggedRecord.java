@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param coordinates where it stands
  * @param timestamp when it was sent
- * @param headers its headers, which nobody changes
+ * @param headers its headers, which are not changed
  * @param key the key: bytes, or what a deserializer has made of them
- * @param value the value likewise
+ * @param value the value in the same way
  * @param bytes whether key and value are bytes, and the listener's deserializers are to read them
  */
 record LoggedRecord(
@@ -79,7 +79,7 @@ record LoggedRecord(
                 this.bytes);
     }
 
-    /** What a consumer makes of it. */
+    /** The record as a consumer reads it. */
     ConsumerRecord<Object, Object> delivered(Headers headers, @Nullable Object key, @Nullable Object value) {
         return new ConsumerRecord<>(
                 topic(),

@@ -16,7 +16,7 @@ final class OutcomeRecorder implements IdempotencyObserver {
         return of(consumer.name());
     }
 
-    /** Those of a consumer, or of a listener without protection, of which only what it published is known. */
+    /** Returns the outcomes of a consumer, or the published records of a listener without protection. */
     ConsumerOutcomes of(String consumer) {
         return this.byConsumer.computeIfAbsent(consumer, name -> new ConsumerOutcomes());
     }

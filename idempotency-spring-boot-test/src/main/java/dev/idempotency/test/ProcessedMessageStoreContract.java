@@ -7,7 +7,7 @@ import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -39,9 +39,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Tests that a {@link ProcessedMessageStore} keeps its promises. Extend it to test a store or a
- * {@link dev.idempotency.database.Dialect} of your own, on the real database.
+ * {@link dev.idempotency.database.Dialect}, on the real database.
  *
- * <p>Each test has a consumer of its own, so the database need not be empty. Its pool needs ten connections.
+ * <p>Each test has its own consumer, so the database need not be empty. Its pool needs ten connections.
  */
 public abstract class ProcessedMessageStoreContract {
 
@@ -127,7 +127,7 @@ public abstract class ProcessedMessageStoreContract {
 
     @Test
     void aClaimOutsideATransactionIsRefusedAndWritesNothing() {
-        assertThatExceptionOfType(UnprotectedListenerException.class).isThrownBy(() -> this.store.claim(claims("a")));
+        assertThatExceptionOfType(UnprotectedCallException.class).isThrownBy(() -> this.store.claim(claims("a")));
         assertThat(claim("a")).hasSize(1);
     }
 
@@ -215,7 +215,7 @@ public abstract class ProcessedMessageStoreContract {
                 .hasSize(3);
     }
 
-    /** What a second transaction answers that waits for the one that holds a message. */
+    /** The answer of a second transaction that waits for the one that holds a message. */
     private <T> T whileHeld(String held, boolean commits, Supplier<T> second) throws Exception {
         CountDownLatch claimed = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);

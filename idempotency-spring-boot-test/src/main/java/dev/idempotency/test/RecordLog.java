@@ -38,14 +38,14 @@ final class RecordLog {
                 true);
     }
 
-    /** A record that has its place. What is appended later stands behind it. */
+    /** A record at its place. Records that are appended later follow it. */
     LoggedRecord place(ConsumerRecord<?, ?> record) {
         LoggedRecord placed = LoggedRecord.of(record);
         this.nextOffsets.merge(placed.partition(), placed.offset() + 1, Math::max);
         return placed;
     }
 
-    /** The same once more, at another place. */
+    /** A copy at another place. */
     LoggedRecord republish(LoggedRecord record) {
         return record.republishedAt(nextOffset(record.partition()));
     }

@@ -62,7 +62,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         records.forEach(record -> Assert.isTrue(
                 seen.add(record.coordinates()),
                 () -> ("Several of the records stand at %s, where a partition has one, and the others would never be"
-                                + " delivered. Give each an offset of its own.")
+                                + " delivered. Give each its own offset.")
                         .formatted(record.coordinates())));
         AbstractMessageListenerContainer<?, ?> container = containerOf(records);
         return new TestDelivery(this, container, records, this.runner);
@@ -142,17 +142,17 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         return this.outcomes.failures().size();
     }
 
-    /** What was sent to Kafka while the tester delivered, and captured instead. */
+    /** Returns the records that were captured, instead of sent to Kafka, while the tester delivered. */
     public List<ProducerRecord<?, ?>> published() {
         return List.copyOf(this.outcomes.published());
     }
 
-    /** Returns those of them that were sent to a dead-letter topic; for an unprotected listener, to its retry topics too. */
+    /** Returns the published records for dead-letter topics; of an unprotected listener, also for its retry topics. */
     public List<ProducerRecord<?, ?>> deadLetters() {
         return failed(false);
     }
 
-    /** Returns those of them that were sent to a retry topic of this consumer. */
+    /** Returns the published records for retry topics of this consumer. */
     public List<ProducerRecord<?, ?>> retryTopicRecords() {
         return failed(true);
     }

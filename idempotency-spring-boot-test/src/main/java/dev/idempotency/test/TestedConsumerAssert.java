@@ -12,7 +12,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
         super(actual, TestedConsumerAssert.class);
     }
 
-    /** The effects of each of these messages have been committed exactly once; those of others may have been too. */
+    /** The effects of each of these messages have been committed exactly once; other messages may have been processed too. */
     public TestedConsumerAssert hasProcessed(String... ids) {
         Assert.notEmpty(
                 ids, "Name the messages that are to have been processed; for none of them, say hasProcessedNothing()");
@@ -80,7 +80,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
         return this;
     }
 
-    /** So many messages were given up and sent to a dead-letter topic. */
+    /** So many messages were sent to a dead-letter topic. */
     public TestedConsumerAssert hasDeadLettered(int messages) {
         int letters = this.actual.deadLetters().size();
         if (letters != messages) {

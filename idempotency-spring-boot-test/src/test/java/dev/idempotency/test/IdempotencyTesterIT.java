@@ -239,7 +239,7 @@ class IdempotencyTesterIT {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> this.tester.consumer("ledger").deliver(first, second))
                 .withMessageContaining("tested-0@0")
-                .withMessageContaining("an offset of its own");
+                .withMessageContaining("its own offset");
     }
 
     @Test

@@ -1,5 +1,6 @@
-package dev.idempotency.kafka;
+package dev.idempotency.job;
 
+import dev.idempotency.kafka.BrokerConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.idempotency.kafka;
+package dev.idempotency.job;
 
 import dev.idempotency.RecordCoordinates;
 import java.nio.ByteBuffer;

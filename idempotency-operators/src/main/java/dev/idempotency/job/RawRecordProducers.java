@@ -1,5 +1,7 @@
-package dev.idempotency.kafka;
+package dev.idempotency.job;
 
+import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.RawRecordProducer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;

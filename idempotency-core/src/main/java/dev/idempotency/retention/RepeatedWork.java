@@ -1,4 +1,4 @@
-package dev.idempotency.job;
+package dev.idempotency.retention;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/** Work that is repeated on a daemon thread of its own, from the application's start to its end. */
+/** Work that is repeated on its own daemon thread, from the application's start to its end. */
 public abstract class RepeatedWork implements SmartLifecycle {
 
     private static final Logger logger = LoggerFactory.getLogger(RepeatedWork.class);

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs of one kind, each on a daemon thread of its own: one at a time per consumer in this instance of the application.
+ * Jobs of one kind, each on its own daemon thread: one at a time per consumer in this instance of the application.
  *
  * @param <R> the type of their reports
  */
