@@ -41,10 +41,10 @@ class ArchitectureTests {
     private static final Map<String, Room> ROOMS = Stream.of("""
             .                1300
             database         2450
-            observe           500
+            observe           550
             operation         750 database observe result step store
             result            400 database store
-            retention         550 database observe store
+            retention         500 database observe store
             step              450 database observe result store
             store            1700 database
             check            1750 database definition failure kafka key observe result store
@@ -61,7 +61,7 @@ class ArchitectureTests {
             redrive          1150 database definition failure job kafka observe
             actuate          1400 database inbox metrics observe reconciliation redrive retention step store
             autoconfigure    1650 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention step store
-            metrics           750 inbox observe reconciliation retention store
+            metrics           750 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(

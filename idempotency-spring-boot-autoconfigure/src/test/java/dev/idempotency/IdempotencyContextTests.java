@@ -1,7 +1,7 @@
 package dev.idempotency;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.Arrays;
 import java.util.List;
@@ -47,7 +47,7 @@ class IdempotencyContextTests {
             assertThat(context.size()).isEqualTo(2);
             assertThat(context.messageId(1)).isEqualTo(SECOND);
             assertThat(context.deriveKey(0, "email")).isEqualTo(derive(FIRST, "email"));
-            assertThatIllegalStateException().isThrownBy(context::messageId).withMessageContaining("2 messages");
+            assertThrown(IllegalStateException.class, context::messageId, "2 messages");
         }
     }
 
@@ -55,17 +55,18 @@ class IdempotencyContextTests {
     void aMessageThatIsProcessedWithoutAnIdHasNoKey() {
         try (var scope = IdempotencyContext.open(Arrays.asList((MessageId) null))) {
             assertThat(scope).isNotNull();
-            assertThatIllegalStateException()
-                    .isThrownBy(() -> IdempotencyContext.current().deriveKey("email"))
-                    .withMessageContaining("on-missing");
+            assertThrown(
+                    IllegalStateException.class,
+                    () -> IdempotencyContext.current().deriveKey("email"),
+                    "on-missing");
         }
     }
 
     @Test
     void outsideAListenerThereIsNoContext() {
-        assertThatIllegalStateException().isThrownBy(IdempotencyContext::current);
+        assertThrown(IllegalStateException.class, IdempotencyContext::current);
         derive(FIRST, "email");
-        assertThatIllegalStateException().isThrownBy(IdempotencyContext::current);
+        assertThrown(IllegalStateException.class, IdempotencyContext::current);
     }
 
     private static String derive(MessageId id, String purpose) {

@@ -1,10 +1,8 @@
 /**
- * The observer SPI: outcomes of messages, reported once they are certain.
+ * Events: outcomes of messages, reported once they are certain, and runs of the jobs.
  *
- * <p>For users: {@link dev.idempotency.observe.IdempotencyObserver} beans give each consumer a
- * {@link dev.idempotency.observe.ConsumerObserver}, which observes {@link dev.idempotency.observe.Outcome outcomes},
- * {@link dev.idempotency.observe.Duplicate duplicates}, {@link dev.idempotency.observe.Stale stale} messages and
- * {@link dev.idempotency.observe.Conflict conflicts}. All other public types are internal.
+ * <p>For users: beans of type {@link dev.idempotency.observe.IdempotencyEventListener}, and the parameters of its methods. All
+ * other public types are internal.
  */
 @NullMarked
 package dev.idempotency.observe;

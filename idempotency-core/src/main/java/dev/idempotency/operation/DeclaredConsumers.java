@@ -4,11 +4,10 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -32,7 +31,8 @@ public final class DeclaredConsumers implements ConsumerRegistry {
 
     private final Map<String, Declared> consumers = new TreeMap<>();
 
-    private record Declared(ConsumerDescription description, Duration resultRetention, ConsumerObserver observer) {}
+    private record Declared(
+            ConsumerDescription description, Duration resultRetention, IdempotencyEventListener observer) {}
 
     /**
      * Those that beans declare.
@@ -45,7 +45,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             List<IdempotentConsumer> declared,
             Duration retention,
             Duration resultRetention,
-            List<IdempotencyObserver> observers) {
+            List<IdempotencyEventListener> observers) {
         for (IdempotentConsumer consumer : declared) {
             String name = consumer.name();
             if (this.consumers.containsKey(name)) {
@@ -61,7 +61,9 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             this.consumers.put(
                     name,
                     new Declared(
-                            description, shorter(ids, results), CompositeConsumerObserver.of(observers, description)));
+                            description,
+                            shorter(ids, results),
+                            IdempotencyEventNotifier.of(observers).forConsumer(description)));
         }
         if (!this.consumers.isEmpty()) {
             logger.info("Idempotent consumers of code: {}{}", this.consumers.size(), describeAll());
@@ -107,7 +109,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
      *
      * @throws IdempotencyConfigurationException if it is not declared
      */
-    ConsumerObserver observerOf(String consumer) {
+    IdempotencyEventListener observerOf(String consumer) {
         Declared declared = this.consumers.get(consumer);
         if (declared == null) {
             String name = StringUtils.truncate(consumer);

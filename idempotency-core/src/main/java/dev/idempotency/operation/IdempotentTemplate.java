@@ -11,8 +11,8 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.result.ResultType;
 import dev.idempotency.step.Steps;
@@ -307,13 +307,13 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     /** Reports claims to the consumer's observer when their transaction has ended. */
     private static final class Outcome implements TransactionSynchronization {
 
-        private final ConsumerObserver observer;
+        private final IdempotencyEventListener observer;
         private final @Nullable Long digest;
         private final long start = System.nanoTime();
         private List<MessageId> claimed = List.of();
         private List<Duplicate> duplicates = List.of();
 
-        Outcome(ConsumerObserver observer, @Nullable Long digest) {
+        Outcome(IdempotencyEventListener observer, @Nullable Long digest) {
             this.observer = observer;
             this.digest = digest;
         }

@@ -1,7 +1,9 @@
 package dev.idempotency.retention;
 
 import dev.idempotency.database.Causes;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,11 +36,11 @@ public final class Cleanup {
     private final List<CleanupTask> tasks;
     private final int batchSize;
     private final long rowsPerRun;
-    private final ObserverNotifier<CleanupObserver> observers;
+    private final IdempotencyEventListener observers;
     private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
 
     /** Cleans up with these tasks. */
-    public Cleanup(List<CleanupTask> tasks, List<CleanupObserver> observers) {
+    public Cleanup(List<CleanupTask> tasks, List<IdempotencyEventListener> observers) {
         this(tasks, BATCH_SIZE, ROWS_PER_RUN, observers);
     }
 
@@ -48,11 +50,11 @@ public final class Cleanup {
      * @param batchSize rows per transaction
      * @param rowsPerRun rows per run, which then ends even if there are more
      */
-    public Cleanup(List<CleanupTask> tasks, int batchSize, long rowsPerRun, List<CleanupObserver> observers) {
+    public Cleanup(List<CleanupTask> tasks, int batchSize, long rowsPerRun, List<IdempotencyEventListener> observers) {
         this.tasks = List.copyOf(tasks);
         this.batchSize = batchSize;
         this.rowsPerRun = rowsPerRun;
-        this.observers = new ObserverNotifier<>(observers, "the cleanup is not affected");
+        this.observers = IdempotencyEventNotifier.of(observers);
     }
 
     /** How it is doing. */
@@ -72,7 +74,7 @@ public final class Cleanup {
         if (stop.getCount() > 0) {
             log(run);
         }
-        this.observers.tell(observer -> observer.cleanupRan(run));
+        this.observers.cleanupRan(run);
         return run;
     }
 

@@ -1,5 +1,6 @@
 package dev.idempotency.retention;
 
+import dev.idempotency.observe.CleanupRun;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,7 +4,7 @@ import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
 import dev.idempotency.UnknownOutcomeException;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.StepOutcome;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultType;
@@ -38,8 +38,8 @@ public final class Steps {
     }
 
     /** Runs the steps of a consumer. */
-    public StepRunner of(ConsumerObserver observer) {
-        return new Runner(observer);
+    public StepRunner of(IdempotencyEventListener listener) {
+        return new Runner(listener);
     }
 
     /** Refuses all steps, for a reason that ends with the remedy. */
@@ -68,10 +68,10 @@ public final class Steps {
 
     private final class Runner implements StepRunner {
 
-        private final ConsumerObserver observer;
+        private final IdempotencyEventListener listener;
 
-        Runner(ConsumerObserver observer) {
-            this.observer = observer;
+        Runner(IdempotencyEventListener listener) {
+            this.listener = listener;
         }
 
         @Override
@@ -87,14 +87,14 @@ public final class Steps {
             try {
                 result = call.apply(key);
             } catch (Throwable ex) {
-                this.observer.step(id, name, StepOutcome.FAILED);
+                this.listener.step(id, name, StepOutcome.FAILED);
                 throw ex;
             }
             String text = write(id, name, json, type, result);
             // Another attempt was quicker if this one has lost its claim, as when its connection is cut: both get one
             // result.
             Step first = Steps.this.table.insert(id, Step.done(name, text)) ? null : Steps.this.table.find(id, name);
-            this.observer.step(id, name, StepOutcome.EXECUTED);
+            this.listener.step(id, name, StepOutcome.EXECUTED);
             return read(id, (first != null) ? first : Step.done(name, text), json, type);
         }
 
@@ -102,7 +102,7 @@ public final class Steps {
             if (!before.isDone()) {
                 throw unknown(id, before.name(), null);
             }
-            this.observer.step(id, before.name(), StepOutcome.REPLAYED);
+            this.listener.step(id, before.name(), StepOutcome.REPLAYED);
             return read(id, before, json, type);
         }
 
@@ -115,7 +115,7 @@ public final class Steps {
                 if (before == null || !before.isDone()) {
                     throw unknown(id, name, null);
                 }
-                this.observer.step(id, name, StepOutcome.REPLAYED);
+                this.listener.step(id, name, StepOutcome.REPLAYED);
                 return;
             }
             try {
@@ -125,11 +125,11 @@ public final class Steps {
                 throw unknown(id, name, ex);
             }
             Steps.this.table.complete(id, name);
-            this.observer.step(id, name, StepOutcome.EXECUTED);
+            this.listener.step(id, name, StepOutcome.EXECUTED);
         }
 
         private UnknownOutcomeException unknown(MessageId id, String name, @Nullable Exception cause) {
-            this.observer.step(id, name, StepOutcome.UNKNOWN);
+            this.listener.step(id, name, StepOutcome.UNKNOWN);
             return new UnknownOutcomeException(
                     ("Step '%s' of %s was begun, and %s: whether it happened is unknown, and it is not called again. Find out,"
                                     + " settle it with a POST to the endpoint 'idempotency' (consumer, messageId, step, and"

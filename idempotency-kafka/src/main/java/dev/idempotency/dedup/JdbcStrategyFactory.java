@@ -3,7 +3,7 @@ package dev.idempotency.dedup;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimTransaction;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
@@ -31,7 +31,7 @@ public final class JdbcStrategyFactory {
     }
 
     /** Recognises the messages of a consumer by the offsets of their records. */
-    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+    public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, IdempotencyEventListener observer) {
         return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
 

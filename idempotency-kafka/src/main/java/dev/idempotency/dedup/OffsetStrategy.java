@@ -8,8 +8,8 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -47,12 +47,13 @@ final class OffsetStrategy implements ClaimStrategy {
     private final String consumer;
     private final JdbcPositionStore positions;
     private final TopicIdTracker topics;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
 
     /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
-    OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, ConsumerObserver observer) {
+    OffsetStrategy(
+            String consumer, JdbcPositionStore positions, TopicIdTracker topics, IdempotencyEventListener observer) {
         this.consumer = consumer;
         this.positions = positions;
         this.topics = topics;

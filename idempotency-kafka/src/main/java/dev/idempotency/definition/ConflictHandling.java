@@ -8,7 +8,7 @@ import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -37,12 +37,13 @@ public final class ConflictHandling {
 
     private final OnConflict mode;
     private final PayloadDigester digester;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
     private final LongSupplier nanoTime;
     private final AtomicLong withoutWarning = new AtomicLong();
     private final AtomicLong nextWarning;
 
-    ConflictHandling(OnConflict mode, PayloadDigester digester, ConsumerObserver observer, LongSupplier nanoTime) {
+    ConflictHandling(
+            OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, LongSupplier nanoTime) {
         this.mode = mode;
         this.digester = digester;
         this.observer = observer;
@@ -56,7 +57,7 @@ public final class ConflictHandling {
             ListenerCandidate candidate,
             DeserializerInstrumentation receivedBytes,
             String consumer,
-            ConsumerObserver observer) {
+            IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
         PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;

@@ -9,7 +9,7 @@ import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -30,7 +30,7 @@ public final class KeyFailures {
     private final boolean fromHeaders;
     private final BooleanSupplier processedAny;
     private final FailureClassifier classifier;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
     private volatile boolean keyedBefore;
 
     /** {@code processedAny} asks the database whether the consumer has processed any message. */
@@ -39,7 +39,7 @@ public final class KeyFailures {
             boolean fromHeaders,
             BooleanSupplier processedAny,
             FailureClassifier classifier,
-            ConsumerObserver observer) {
+            IdempotencyEventListener observer) {
         this.consumer = consumer;
         this.fromHeaders = fromHeaders;
         this.processedAny = processedAny;

@@ -6,7 +6,7 @@ import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.step.Steps;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -32,7 +32,7 @@ public record ListenerDefaults(
         Duration retention,
         OnConflict onConflict,
         DeserializerInstrumentation receivedBytes,
-        List<IdempotencyObserver> observers,
+        List<IdempotencyEventListener> observers,
         OutageRegistry outages,
         InboxRecorder.@Nullable Factory inboxes,
         boolean inboxByDefault,

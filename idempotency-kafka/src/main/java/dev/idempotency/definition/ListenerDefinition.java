@@ -2,7 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.dedup.ClaimStrategy;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -24,4 +24,4 @@ public record ListenerDefinition(
         ConflictHandling conflicts,
         StepRunner steps,
         @Nullable InboxRecorder inbox,
-        ConsumerObserver observer) {}
+        IdempotencyEventListener observer) {}

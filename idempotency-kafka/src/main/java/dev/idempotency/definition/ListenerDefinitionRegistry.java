@@ -4,10 +4,10 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
-import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
@@ -44,7 +44,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final ListenerResolver resolver;
     private final ListenerDefaults defaults;
     private final TopicLookup topics;
-    private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
+    private final Map<String, IdempotencyEventListener> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
     private final PollSharingResolver polls;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
@@ -151,9 +151,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */
-    private ConsumerObserver observerOf(ConsumerDescription consumer) {
-        ConsumerObserver observer = this.observers.computeIfAbsent(
-                consumer.name(), name -> CompositeConsumerObserver.of(this.defaults.observers(), consumer));
+    private IdempotencyEventListener observerOf(ConsumerDescription consumer) {
+        IdempotencyEventListener observer = this.observers.computeIfAbsent(
+                consumer.name(),
+                name -> IdempotencyEventNotifier.of(this.defaults.observers()).forConsumer(consumer));
         if (this.running) {
             log(List.of(consumer));
         }

@@ -14,7 +14,7 @@ import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,7 +70,7 @@ final class ListenerResolver {
             ListenerCandidate candidate,
             TopicIdTracker topics,
             boolean targetSeen,
-            Function<ConsumerDescription, ConsumerObserver> observers) {
+            Function<ConsumerDescription, IdempotencyEventListener> observers) {
         IdempotentListener annotation = candidate.annotation();
         Faults faults = new Faults(new ArrayList<>());
         String consumer = faults.collect(candidate.name(), () -> this.identities.consumerOf(candidate));
@@ -126,7 +126,7 @@ final class ListenerResolver {
                 strategy);
         ListenerDefinition definition = null;
         if (manager != null && faults.found().isEmpty()) {
-            ConsumerObserver observer = observers.apply(description);
+            IdempotencyEventListener observer = observers.apply(description);
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
             ConflictHandling conflicts =
                     ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);

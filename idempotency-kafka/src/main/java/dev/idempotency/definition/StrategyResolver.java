@@ -11,7 +11,7 @@ import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.step.Steps;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -261,7 +261,7 @@ final class StrategyResolver {
             DeduplicationStrategy strategy,
             String consumer,
             TopicIdTracker topics,
-            ConsumerObserver observer,
+            IdempotencyEventListener observer,
             @Nullable UniqueConstraint constraint,
             boolean atCommit) {
         return switch (strategy) {
@@ -276,7 +276,7 @@ final class StrategyResolver {
     }
 
     /** Runs the steps of a listener, or refuses them: a step belongs to an id that nobody else can claim meanwhile. */
-    StepRunner steps(DeduplicationStrategy strategy, boolean atCommit, ConsumerObserver observer) {
+    StepRunner steps(DeduplicationStrategy strategy, boolean atCommit, IdempotencyEventListener observer) {
         if (strategy != DeduplicationStrategy.MESSAGE_ID) {
             return Steps.refused(
                     "strategy = DeduplicationStrategy.%s keeps no ids of messages, and a step belongs to one. Use the default, DeduplicationStrategy.MESSAGE_ID."

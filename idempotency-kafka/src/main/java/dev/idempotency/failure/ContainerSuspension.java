@@ -2,7 +2,7 @@ package dev.idempotency.failure;
 
 import dev.idempotency.database.Causes;
 import dev.idempotency.kafka.KafkaCoordinates;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +28,7 @@ import org.springframework.messaging.converter.MessageConversionException;
 record ContainerSuspension(
         Outage outage,
         ConsumerPauses pauses,
-        ConsumerObserver observer,
+        IdempotencyEventListener observer,
         MessageListenerContainer container,
         Supplier<@Nullable DestinationTopicResolver> retryTopics) {
 

@@ -9,7 +9,7 @@ import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.kafka.TopicCoordinates;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -72,7 +72,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     private final String suffix;
     private final ProducerSerializers serializers;
     private final ReceivedRecords received;
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
 
     DeadLetterPublisher(
             String consumer,
@@ -80,7 +80,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             RawRecordProducer producer,
             ProducerSerializers serializers,
             ReceivedRecords received,
-            ConsumerObserver observer) {
+            IdempotencyEventListener observer) {
         super(
                 producer.template(),
                 (record, exception) -> destination(producer, record.topic() + suffix, record.partition()));
@@ -199,6 +199,13 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         byte[] valueBytes = (value != null) ? value : this.serializers.serialize(false, topic, headers, record.value());
         abridge(headers, (size(keyBytes) + size(valueBytes) > LARGE_PAYLOAD) ? BRIEF : LENGTHY);
         return new ProducerRecord<>(topic, partition, keyBytes, valueBytes, headers);
+    }
+
+    /** Spring Kafka keeps the reason of a refusal to itself that comes before the template has returned. */
+    @Override
+    protected void publish(
+            ProducerRecord<Object, Object> out, KafkaOperations<Object, Object> template, ConsumerRecord<?, ?> in) {
+        verifySendResult(template, out, template.send(out), in);
     }
 
     @Override

@@ -6,7 +6,7 @@ import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -69,7 +69,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     public void install(
             AbstractMessageListenerContainer<?, ?> container,
             String consumer,
-            ConsumerObserver observer,
+            IdempotencyEventListener observer,
             Supplier<@Nullable DestinationTopicResolver> retryTopics) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
@@ -138,7 +138,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
     }
 
-    private ConsumerAwareRecordRecoverer recoverer(String consumer, ConsumerObserver observer) {
+    private ConsumerAwareRecordRecoverer recoverer(String consumer, IdempotencyEventListener observer) {
         if (this.deadLetterSuffix != null) {
             return publisher(consumer, this.deadLetterSuffix, observer);
         }
@@ -153,7 +153,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         };
     }
 
-    private synchronized DeadLetterPublisher publisher(String consumer, String suffix, ConsumerObserver observer) {
+    private synchronized DeadLetterPublisher publisher(
+            String consumer, String suffix, IdempotencyEventListener observer) {
         if (this.producer == null || this.serializers == null) {
             // Looked for once: that takes its time, and an application may have many listeners.
             ProducerFactory<?, ?> factory = this.producerFactory.get();

@@ -4,8 +4,8 @@ import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Causes;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerOutage;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -44,7 +44,7 @@ final class Outage {
     private final PoisonRecordDetector poisonRecords;
     private final Map<Thread, Waiting> waiting = new ConcurrentHashMap<>();
     private final Map<TopicPartition, RefusedDeadLetter> refused = new ConcurrentHashMap<>();
-    private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
+    private volatile IdempotencyEventListener observer = IdempotencyEventListener.NO_OP;
     private @Nullable ConsumerOutage declared;
 
     private record Waiting(int attempts, RecordCoordinates where) {}
@@ -58,7 +58,7 @@ final class Outage {
         this.pauses = pauses;
     }
 
-    void setObserver(ConsumerObserver observer) {
+    void setObserver(IdempotencyEventListener observer) {
         this.observer = observer;
     }
 

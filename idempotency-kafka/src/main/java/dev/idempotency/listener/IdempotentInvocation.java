@@ -13,7 +13,7 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.io.Serial;
@@ -202,7 +202,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (!this.strategy.isClaim()) {
             return this.strategy.claim(this.messages);
         }
-        ConsumerObserver observer = this.definition.observer();
+        IdempotencyEventListener observer = this.definition.observer();
         long start = System.nanoTime();
         try {
             ClaimResult answer = this.strategy.claim(this.messages);

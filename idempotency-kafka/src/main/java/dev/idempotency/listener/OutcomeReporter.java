@@ -8,8 +8,8 @@ import dev.idempotency.definition.ConflictHandling;
 import dev.idempotency.definition.InboxRecorder;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Stale;
 import java.time.Instant;
 import java.util.List;
@@ -41,7 +41,7 @@ final class OutcomeReporter {
     }
 
     static void committed(ListenerDefinition definition, ClaimResult result, long nanos) {
-        ConsumerObserver observer = definition.observer();
+        IdempotencyEventListener observer = definition.observer();
         if (!result.isEmpty()) {
             observer.committed(nanos);
         }

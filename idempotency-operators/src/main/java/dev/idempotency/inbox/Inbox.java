@@ -7,7 +7,7 @@ import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.job.RepublishedHeaders;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;
@@ -44,14 +44,14 @@ public final class Inbox implements DisposableBean {
     private final ProcessedMessageStore store;
     private final JdbcInboxRecorderFactory listeners;
     private final RawRecordProducers producers;
-    private final ObserverNotifier<InboxObserver> observers;
+    private final IdempotencyEventListener observers;
 
     public Inbox(
             JdbcProcessedMessageStore store,
             JdbcInboxRecorderFactory listeners,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName,
-            ObserverNotifier<InboxObserver> observers) {
+            IdempotencyEventListener observers) {
         IdempotencyDatabase database = store.database();
         this.reader = new InboxReader(database);
         this.table = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
@@ -191,7 +191,7 @@ public final class Inbox implements DisposableBean {
                 entry.status(),
                 entry.attempts(),
                 forget ? ", and forgot that it was processed" : "");
-        this.observers.tell(observer -> observer.replayed(id));
+        this.observers.replayed(id);
     }
 
     private void mark(InboxEntry entry, boolean forget) {

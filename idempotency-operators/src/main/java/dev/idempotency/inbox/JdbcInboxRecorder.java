@@ -6,7 +6,7 @@ import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.definition.InboxRecorder;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.Collection;
@@ -39,13 +39,13 @@ final class JdbcInboxRecorder implements InboxRecorder {
     private final TransactionTemplate ownTransaction;
     private final Function<Delivered, StoredMessage> keeping;
     private final BiPredicate<List<Delivered>, Throwable> isOutage;
-    private final ObserverNotifier<InboxObserver> observers;
+    private final IdempotencyEventListener observers;
 
     JdbcInboxRecorder(
             JdbcProcessedMessageStore store,
             Function<Delivered, StoredMessage> keeping,
             BiPredicate<List<Delivered>, Throwable> isOutage,
-            ObserverNotifier<InboxObserver> observers) {
+            IdempotencyEventListener observers) {
         IdempotencyDatabase database = store.database();
         this.store = store;
         this.inListenersTransaction = new InboxTable(database, database.jdbc());
@@ -90,7 +90,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     consumer,
                     (messages.size() > 1) ? "nor " + (messages.size() - 1) + " more" : "alone",
                     reason);
-            this.observers.tell(observer -> observer.unrecorded(consumer, reason));
+            this.observers.unrecorded(consumer, reason);
         }
     }
 

@@ -4,7 +4,7 @@ import dev.idempotency.definition.InboxRecorder;
 import dev.idempotency.definition.InboxRecorder.Delivered;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +20,7 @@ public final class JdbcInboxRecorderFactory implements InboxRecorder.Factory {
     private final int maxPayload;
     private final DeserializerInstrumentation receivedBytes;
     private final BiPredicate<List<Delivered>, Throwable> isOutage;
-    private final ObserverNotifier<InboxObserver> observers;
+    private final IdempotencyEventListener observers;
     private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
 
     /**
@@ -34,7 +34,7 @@ public final class JdbcInboxRecorderFactory implements InboxRecorder.Factory {
             int maxPayload,
             DeserializerInstrumentation receivedBytes,
             BiPredicate<List<Delivered>, Throwable> isOutage,
-            ObserverNotifier<InboxObserver> observers) {
+            IdempotencyEventListener observers) {
         this.store = store;
         this.maxPayload = maxPayload;
         this.receivedBytes = receivedBytes;

@@ -7,12 +7,14 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.Reconciled;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -43,7 +45,7 @@ public final class Reconciliation implements DisposableBean {
     private final Supplier<@Nullable Inbox> inbox;
     private final DeadLetters deadLetters;
     private final RawRecordProducers producers;
-    private final ObserverNotifier<ReconciliationObserver> observers;
+    private final IdempotencyEventListener observers;
     private final ConsumerJobs<ReconciliationReport> jobs;
 
     /**
@@ -60,7 +62,7 @@ public final class Reconciliation implements DisposableBean {
             DeadLetters deadLetters,
             RawRecordProducers producers,
             int recordsPerSecond,
-            ObserverNotifier<ReconciliationObserver> observers) {
+            IdempotencyEventListener observers) {
         this.listeners = listeners;
         this.store = store;
         this.inbox = inbox;
@@ -118,7 +120,11 @@ public final class Reconciliation implements DisposableBean {
                 this.producers);
         ReconciliationReport started = this.jobs.start(consumer, run::progress, control -> {
             ReconciliationReport report = run.run(control);
-            this.observers.tell(observer -> observer.reconciled(report));
+            this.observers.reconciled(new Reconciled(
+                    consumer,
+                    report.state().name().toLowerCase(Locale.ROOT),
+                    report.took(),
+                    report.count(ReconciliationOutcome.MISSING) - report.replayed()));
             return report;
         });
         if (started == null) {

@@ -2,8 +2,8 @@
  * Compares topics with the processed messages: every record that a group has committed must be processed, dead-lettered or
  * recorded as failed.
  *
- * <p>For users: the bean {@link dev.idempotency.reconciliation.Reconciliation}, the values that it takes and gives, and the
- * SPI {@link dev.idempotency.reconciliation.ReconciliationObserver}.
+ * <p>For users: the bean {@link dev.idempotency.reconciliation.Reconciliation}, and its parameters
+ * and results.
  */
 @NullMarked
 package dev.idempotency.reconciliation;

@@ -1,7 +1,7 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupStatus;
 import java.time.Duration;
 import java.time.Instant;

@@ -5,7 +5,7 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.operation.DeclaredConsumers;
 import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
@@ -66,7 +66,7 @@ public final class IdempotencyAutoConfiguration {
     DeclaredConsumers idempotencyDeclaredConsumers(
             ObjectProvider<IdempotentConsumer> consumers,
             IdempotencyProperties properties,
-            ObjectProvider<IdempotencyObserver> observers) {
+            ObjectProvider<IdempotencyEventListener> observers) {
         return new DeclaredConsumers(
                 consumers.orderedStream().toList(),
                 properties.retention(),

@@ -16,7 +16,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcPositionStore;
@@ -93,7 +93,7 @@ public final class IdempotencyListenerAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<JdbcStrategyFactory> strategies,
             MessageKeyResolver keyResolver,
-            ObjectProvider<IdempotencyObserver> observers,
+            ObjectProvider<IdempotencyEventListener> observers,
             OutageRegistry outages,
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,

@@ -1,10 +1,10 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.MeterEventListener;
 import dev.idempotency.metrics.MicrometerObservationListener;
-import dev.idempotency.metrics.OperatorMeterObserver;
+import dev.idempotency.metrics.OperatorMeterEventListener;
 import dev.idempotency.metrics.StoreWatch;
-import dev.idempotency.reconciliation.ReconciliationObserver;
+import dev.idempotency.reconciliation.Reconciliation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -32,20 +32,20 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        MeterObserver idempotencyMeterObserver(MeterRegistry registry, StoreWatch store) {
-            return new MeterObserver(registry, store);
+        MeterEventListener idempotencyMeterEventListener(MeterRegistry registry, StoreWatch store) {
+            return new MeterEventListener(registry, store);
         }
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({MeterRegistry.class, ReconciliationObserver.class})
+    @ConditionalOnClass({MeterRegistry.class, Reconciliation.class})
     @ConditionalOnSingleCandidate(MeterRegistry.class)
     static final class OperatorMeterConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        OperatorMeterObserver idempotencyOperatorMeterObserver(MeterRegistry registry) {
-            return new OperatorMeterObserver(registry);
+        OperatorMeterEventListener idempotencyOperatorMeterEventListener(MeterRegistry registry) {
+            return new OperatorMeterEventListener(registry);
         }
     }
 
@@ -56,7 +56,7 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        MicrometerObservationListener idempotencyObservationObserver(ObservationRegistry registry) {
+        MicrometerObservationListener idempotencyObservationListener(ObservationRegistry registry) {
             return new MicrometerObservationListener(registry);
         }
     }

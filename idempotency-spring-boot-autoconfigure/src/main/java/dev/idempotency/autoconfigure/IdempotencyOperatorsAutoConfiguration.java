@@ -6,15 +6,14 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxCleanup;
-import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.JdbcInboxRecorderFactory;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.reconciliation.Reconciliation;
-import dev.idempotency.reconciliation.ReconciliationObserver;
 import dev.idempotency.redrive.DeadLetterSourceResolver;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -72,7 +71,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
             ObjectProvider<Inbox> inbox,
             DeadLetters deadLetters,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-            ObjectProvider<ReconciliationObserver> observers,
+            ObjectProvider<IdempotencyEventListener> observers,
             IdempotencyProperties properties,
             Environment environment) {
         RawRecordProducers producers = new RawRecordProducers(
@@ -84,7 +83,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
                 deadLetters,
                 producers,
                 properties.reconciliation().recordsPerSecond(),
-                new ObserverNotifier<>(observers.orderedStream().toList(), "the reconciliation is not affected"));
+                IdempotencyEventNotifier.of(observers.orderedStream().toList()));
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -97,7 +96,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
                 IdempotencyProperties properties,
                 DeserializerInstrumentation deserializers,
                 OutageRegistry outages,
-                ObjectProvider<InboxObserver> observers) {
+                ObjectProvider<IdempotencyEventListener> observers) {
             return new JdbcInboxRecorderFactory(
                     store,
                     Math.toIntExact(properties.inbox().maxPayload().toBytes()),
@@ -116,7 +115,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
                 JdbcProcessedMessageStore store,
                 JdbcInboxRecorderFactory listeners,
                 ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-                ObjectProvider<InboxObserver> observers,
+                ObjectProvider<IdempotencyEventListener> observers,
                 Environment environment) {
             return new Inbox(
                     store,
@@ -126,8 +125,8 @@ public final class IdempotencyOperatorsAutoConfiguration {
                     notifier(observers));
         }
 
-        private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
-            return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
+        private static IdempotencyEventListener notifier(ObjectProvider<IdempotencyEventListener> observers) {
+            return IdempotencyEventNotifier.of(observers.orderedStream().toList());
         }
 
         @Bean

@@ -4,11 +4,11 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.operation.DeclaredConsumers;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ProcessedMessageCleanup;
@@ -46,7 +46,7 @@ final class JdbcStoreConfiguration {
             ObjectProvider<ConsumerRegistry> registries,
             ObjectProvider<DeclaredConsumers> declared,
             ObjectProvider<CleanupTask> tasks,
-            ObjectProvider<CleanupObserver> observers,
+            ObjectProvider<IdempotencyEventListener> observers,
             IdempotencyProperties properties) {
         IdempotencyDatabase database = store.database();
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);

@@ -7,8 +7,8 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Outcome;
 import dev.idempotency.observe.Stale;
 import dev.idempotency.observe.StepOutcome;
@@ -30,7 +30,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** The meters of one consumer: all are registered at start-up, so that none is looked up per message. */
-final class ConsumerMeters implements ConsumerObserver {
+final class ConsumerMeters implements IdempotencyEventListener {
 
     private final MeterRegistry registry;
     private final Tags tags;

@@ -4,9 +4,8 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Outcome;
 import dev.idempotency.observe.Stale;
 import io.micrometer.common.KeyValue;
@@ -21,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>That observation is Spring Kafka's, which makes a timer of it, too. All values are of high cardinality, so that they
  * reach its span and leave the tags of its timer alone: those are not ours to change.
  */
-public final class MicrometerObservationListener implements IdempotencyObserver {
+public final class MicrometerObservationListener implements IdempotencyEventListener {
 
     /** The consumer's name. */
     public static final String CONSUMER = "idempotency.consumer";
@@ -53,11 +52,11 @@ public final class MicrometerObservationListener implements IdempotencyObserver 
     }
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         return new CurrentObservation(consumer.name());
     }
 
-    private final class CurrentObservation implements ConsumerObserver {
+    private final class CurrentObservation implements IdempotencyEventListener {
 
         private final String consumer;
 

@@ -1,20 +1,27 @@
 package dev.idempotency.actuate;
 
+import static dev.idempotency.app.Actuator.encoded;
 import static dev.idempotency.app.ObservedApplication.BILLING;
-import static dev.idempotency.app.ObservedApplication.encoded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Actuator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.ObservedApplication;
-import dev.idempotency.retention.CleanupRun;
-import java.net.http.HttpResponse;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,19 +29,26 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 @ExtendWith({ObservedApplication.Shared.class, OutputCaptureExtension.class})
 class IdempotencyEndpointIT {
 
     private final ObservedApplication app;
+    private final Actuator actuator;
 
     IdempotencyEndpointIT(ObservedApplication app) {
         this.app = app;
+        this.actuator = app.actuator();
     }
 
     @Test
     void theListHasEveryConsumerWithItsListenerTopicsKeySourceAndRetention() {
-        String body = ok("/idempotency");
+        String body = this.actuator.ok("/idempotency");
         Map<String, Object> billing = consumer(body, BILLING);
         assertThat(billing)
                 .containsEntry("listeners", List.of("Listeners.billing"))
@@ -42,7 +56,7 @@ class IdempotencyEndpointIT {
                 .containsEntry("keySource", "headers [idempotency-key, message-id, ce_id, id]")
                 .containsEntry("retention", "PT720H");
         assertThat(JsonPath.<Map<String, Object>>read(
-                        ok("/idempotency?consumer=" + encoded(this.app.stockConsumer())), "$"))
+                        this.actuator.ok("/idempotency?consumer=" + encoded(this.app.stockConsumer())), "$"))
                 .containsEntry("listeners", List.of("Listeners.stock"))
                 .containsEntry("topics", List.of(this.app.stockTopic()))
                 .containsEntry("retention", "PT168H");
@@ -50,13 +64,13 @@ class IdempotencyEndpointIT {
 
     @Test
     void theMetersOfAConsumerAreInItsReport() {
-        Map<String, Object> before = consumer(ok("/idempotency"), BILLING);
+        Map<String, Object> before = consumer(this.actuator.ok("/idempotency"), BILLING);
         String id = unique();
         this.app.bill(id, "once");
         this.app.bill(id, "once, with another payload");
         this.app.bill(unique(), "fail");
         this.app.bill("", "no key");
-        String body = ok("/idempotency?consumer=" + BILLING);
+        String body = this.actuator.ok("/idempotency?consumer=" + BILLING);
         assertThat(List.of("messages.processed", "messages.duplicate", "messages.failed", "messages.missing_key"))
                 .allSatisfy(name ->
                         assertThat(count(body, name) - count(before, name)).isOne());
@@ -69,25 +83,24 @@ class IdempotencyEndpointIT {
 
     @Test
     void aConsumerThatDoesNotExistIsNotFound() {
-        assertThat(this.app.get("/idempotency?consumer=nobody").statusCode()).isEqualTo(404);
-        assertThat(this.app.get("/idempotency?consumer=nobody&messageId=1").statusCode())
-                .isEqualTo(404);
+        this.actuator.get("/idempotency?consumer=nobody", 404);
+        this.actuator.get("/idempotency?consumer=nobody&messageId=1", 404);
     }
 
     @Test
     void theSizeOfTheTableAndTheLastCleanupAreReported() {
         this.app.bill(unique(), "counted");
         CleanupRun run = this.app.cleanUp(limit -> 17);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        Awaitility.await().untilAsserted(() -> {
             this.app.application().jdbc().execute("analyze idempotency_processed");
-            Integer rows = JsonPath.read(ok("/idempotency"), "$.store.rows");
+            Integer rows = JsonPath.read(this.actuator.ok("/idempotency"), "$.store.rows");
             assertThat(rows)
                     .isEqualTo(this.app
                             .application()
                             .jdbc()
                             .queryForObject("select count(*) from idempotency_processed", Integer.class));
         });
-        String body = ok("/idempotency");
+        String body = this.actuator.ok("/idempotency");
         assertThat(JsonPath.<Integer>read(body, "$.cleanup.lastRun.deleted")).isEqualTo(17);
         assertThat(JsonPath.<String>read(body, "$.cleanup.lastRun.took"))
                 .isEqualTo(run.took().toString());
@@ -103,9 +116,10 @@ class IdempotencyEndpointIT {
     void aMessageTellsWhetherWhenAndByWhichRecordItWasProcessed() {
         String id = unique();
         String path = pathOf(id);
-        assertThat(JsonPath.<Boolean>read(ok(path), "$.processed")).isFalse();
+        assertThat(JsonPath.<Boolean>read(this.actuator.ok(path), "$.processed"))
+                .isFalse();
         this.app.bill(id, "seen");
-        String body = ok(path);
+        String body = this.actuator.ok(path);
         assertThat(JsonPath.<Boolean>read(body, "$.processed")).isTrue();
         assertThat(JsonPath.<String>read(body, "$.messageId")).isEqualTo(id);
         assertThat(JsonPath.<String>read(body, "$.processedAt")).endsWith("Z");
@@ -158,40 +172,40 @@ class IdempotencyEndpointIT {
         this.app.stock(id, "strange");
         String query =
                 "/idempotency?consumer=%s&messageId=%s".formatted(encoded(this.app.stockConsumer()), encoded(id));
-        assertThat(JsonPath.<Boolean>read(ok(query), "$.processed")).isTrue();
-        assertThat(this.app.delete(query).statusCode()).isEqualTo(204);
-        assertThat(JsonPath.<Boolean>read(ok(query), "$.processed")).isFalse();
+        assertThat(JsonPath.<Boolean>read(this.actuator.ok(query), "$.processed"))
+                .isTrue();
+        this.actuator.delete(query, 204);
+        assertThat(JsonPath.<Boolean>read(this.actuator.ok(query), "$.processed"))
+                .isFalse();
     }
 
     @Test
     void aLongIdIsFoundByTheDigestUnderWhichItIsStored() {
         String id = "y".repeat(300) + unique();
         this.app.bill(id, "long");
-        String stored = JsonPath.read(ok(pathOf(id)), "$.messageId");
+        String stored = JsonPath.read(this.actuator.ok(pathOf(id)), "$.messageId");
         assertThat(stored).startsWith("sha256:");
-        assertThat(JsonPath.<Boolean>read(ok(pathOf(stored)), "$.processed")).isTrue();
+        assertThat(JsonPath.<Boolean>read(this.actuator.ok(pathOf(stored)), "$.processed"))
+                .isTrue();
     }
 
     @Test
     void aConsumerThatGoesByOffsetsShowsItsPositionsWhichCanBeForgotten(CapturedOutput output) {
         this.app.stock(unique(), "archived");
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
-                        JsonPath.<List<Map<String, Object>>>read(ok("/idempotency?consumer=archive"), "$.positions"))
+        Awaitility.await().untilAsserted(() -> assertThat(JsonPath.<List<Map<String, Object>>>read(
+                        this.actuator.ok("/idempotency?consumer=archive"), "$.positions"))
                 .singleElement()
                 .satisfies(position -> assertThat(position)
                         .containsEntry("topic", this.app.stockTopic())
                         .containsEntry("partition", 0)
                         .containsKeys("nextOffset", "topicId", "processedAt")));
-        assertThat(consumer(ok("/idempotency"), "archive"))
+        assertThat(consumer(this.actuator.ok("/idempotency"), "archive"))
                 .containsEntry("strategy", "OFFSET")
                 .containsEntry("retention", null);
         String position = "/idempotency?consumer=archive&topic=%s&partition=".formatted(this.app.stockTopic());
-        assertThat(this.app.delete(position + "1").statusCode()).isEqualTo(404);
-        assertThat(this.app
-                        .delete("/idempotency?consumer=archive&topic=%00&partition=0")
-                        .statusCode())
-                .isEqualTo(404);
-        assertThat(this.app.delete(position + "0").statusCode()).isEqualTo(204);
+        this.actuator.delete(position + "1", 404);
+        this.actuator.delete("/idempotency?consumer=archive&topic=%00&partition=0", 404);
+        this.actuator.delete(position + "0", 204);
         assertThat(output).contains("for consumer 'archive': forgot the position in ");
     }
 
@@ -209,8 +223,11 @@ class IdempotencyEndpointIT {
             })
     void aRequestThatMakesNoSenseIsRefused(String request) {
         String path = "/idempotency" + request.split(" ")[1];
-        assertThat((request.startsWith("GET") ? this.app.get(path) : this.app.delete(path)).statusCode())
-                .isEqualTo(400);
+        if (request.startsWith("GET")) {
+            this.actuator.get(path, 400);
+        } else {
+            this.actuator.delete(path, 400);
+        }
     }
 
     @Test
@@ -218,7 +235,7 @@ class IdempotencyEndpointIT {
         String id = unique();
         String payload = "again " + id;
         this.app.bill(id, payload);
-        assertThat(this.app.delete(pathOf(id)).statusCode()).isEqualTo(204);
+        this.actuator.delete(pathOf(id), 204);
         assertThat(output).contains("for consumer 'billing': forgot message '" + id + "'");
         this.app.bill(id, payload);
         assertThat(this.app.application().bean(Effects.class).counts()).containsEntry(payload, 2);
@@ -235,19 +252,70 @@ class IdempotencyEndpointIT {
                                 + " record_offset) values (?, ?, 'bills', 0, 0)",
                         BILLING,
                         id);
-        assertThat(this.app
-                        .delete("/idempotency?consumer=billing&messageId=" + encoded(id))
-                        .statusCode())
-                .isEqualTo(204);
+        this.actuator.delete("/idempotency?consumer=billing&messageId=" + encoded(id), 204);
         assertThat(output.toString().lines())
                 .noneMatch(line -> line.startsWith("FORGED"))
                 .anyMatch(line -> line.contains("message 'x?FORGED"));
     }
 
-    private String ok(String path) {
-        HttpResponse<String> response = this.app.get(path);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        return response.body();
+    @AfterEach
+    void mend() {
+        this.app.cleanUp(limit -> 0);
+    }
+
+    @Test
+    void allIsWellWhenTheStoreAnswersItsSchemaIsUpToDateAndTheCleanupKeepsUp() {
+        this.app.cleanUp(limit -> 5);
+
+        assertThat(health("$.status")).isEqualTo("UP");
+        assertThat(health("$.details.store")).isEqualTo("reachable");
+        assertThat(health("$.details.schema")).isEqualTo("up to date");
+        assertThat(JsonPath.<Integer>read(this.actuator.ok("/health/idempotency"), "$.details.lastCleanup.deleted"))
+                .isEqualTo(5);
+    }
+
+    @Test
+    void aCleanupThatDoesNotKeepUpDegradesItButNotTheApplication() {
+        this.app.cleanUp(limit -> limit);
+        assertDegraded();
+    }
+
+    @Test
+    void aCleanupThatFailsDegradesItUntilOneSucceeds() {
+        this.app.cleanUp(limit -> {
+            throw new IllegalStateException("permission denied");
+        });
+        assertDegraded();
+        assertThat(health("$.details.cleanupFailure.reason")).contains("permission denied");
+        this.app.cleanUp(limit -> 0);
+        assertThat(health("$.status")).isEqualTo("UP");
+    }
+
+    private String health(String path) {
+        return JsonPath.read(this.actuator.ok("/health/idempotency"), path);
+    }
+
+    private void assertDegraded() {
+        assertThat(health("$.status")).isEqualTo("DEGRADED");
+        assertThat(JsonPath.<String>read(this.actuator.ok("/health"), "$.status"))
+                .isEqualTo("UP");
+    }
+
+    @Test
+    void aSchemaThatIsNotAtTheExpectedVersionIsDown() {
+        this.app
+                .application()
+                .jdbc()
+                .execute("alter table idempotency_processed rename column record_topic to topic_of_old");
+        try {
+            assertThat(JsonPath.<String>read(this.actuator.get("/health/idempotency", 503), "$.details.schema"))
+                    .contains("missing", "idempotency_processed");
+        } finally {
+            this.app
+                    .application()
+                    .jdbc()
+                    .execute("alter table idempotency_processed rename column topic_of_old to record_topic");
+        }
     }
 
     private static String pathOf(String id) {
@@ -268,5 +336,58 @@ class IdempotencyEndpointIT {
 
     private static int count(Object json, String name) {
         return (json instanceof String text) ? JsonPath.read(text, "$." + name) : JsonPath.read(json, "$." + name);
+    }
+
+    @Test
+    void withConnectionsThatDoNotCommitByThemselvesMessagesAreForgotten() throws Exception {
+        try (TestDatabase database = TestPostgres.createDatabase();
+                TestApplication app = TestApplication.start(
+                        database,
+                        List.of(
+                                TestApplication.WEB,
+                                "spring.datasource.hikari.auto-commit=false",
+                                "management.endpoint.idempotency.access=unrestricted",
+                                "management.endpoint.idempotencyinbox.access=unrestricted",
+                                "idempotency.cleanup.enabled=false",
+                                "topic=" + TestKafka.createTopic("access", 1)),
+                        Twins.class)) {
+            Actuator actuator = new Actuator(app, null);
+            insertProcessed(app, "billing", "1");
+            insertProcessed(app, "billing", "eu/1");
+            insertProcessed(app, "billing/eu", "1");
+            String first = "/idempotency?consumer=billing&messageId=1";
+            actuator.delete(first, 204);
+            actuator.delete(first, 404);
+            assertThat(app.bean(Cleanup.class).run().failed()).isFalse();
+            actuator.delete("/idempotency?consumer=billing/eu&messageId=1", 204);
+            actuator.delete("/idempotency?consumer=billing&messageId=eu%2F1", 204);
+            assertThat(count(database)).isZero();
+        }
+    }
+
+    private static void insertProcessed(TestApplication app, String consumer, String id) {
+        new TransactionTemplate(app.bean(PlatformTransactionManager.class)).executeWithoutResult(status -> app.jdbc()
+                .update(
+                        "insert into idempotency_processed (consumer_id, message_id, record_topic,"
+                                + " record_partition, record_offset) values (?, ?, 'bills', 0, 0)",
+                        consumer,
+                        id));
+    }
+
+    /** On a connection of its own, so that only what is committed counts. */
+    private static int count(TestDatabase database) {
+        return new JdbcTemplate(new DriverManagerDataSource(database.jdbcUrl()))
+                .queryForObject("select count(*) from idempotency_processed", Integer.class);
+    }
+
+    static class Twins {
+
+        @KafkaListener(topics = "${topic}", groupId = "billing", autoStartup = "false")
+        @IdempotentListener(consumer = "billing")
+        void billing(String payload) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "eu", autoStartup = "false")
+        @IdempotentListener(consumer = "billing/eu")
+        void eu(String payload) {}
     }
 }

@@ -1,19 +1,18 @@
 package dev.idempotency.actuate;
 
+import static dev.idempotency.app.Actuator.encoded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Actuator;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.net.URLEncoder;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -28,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -67,21 +65,18 @@ class OperatorEndpointsIT {
         this.app = TestApplication.start(
                 this.database,
                 List.of(
-                        "spring.main.web-application-type=servlet",
-                        "server.port=0",
-                        "management.endpoints.web.exposure.include=*",
+                        TestApplication.WEB,
                         "management.endpoint.idempotencydeadletters.access=unrestricted",
                         "management.endpoint.idempotencydeadletters.show-values=when-authorized",
                         "management.endpoint.idempotencyreconciliation.access=unrestricted",
                         "management.endpoint.idempotencyinbox.access=unrestricted",
                         "management.endpoint.idempotencyinbox.show-values=when-authorized",
-                        "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-attempts=1",
                         "topic=" + this.topic,
                         "group=" + this.group),
                 Picky.class,
                 Security.class);
-        this.anybody = new Actuator(this.app);
+        this.anybody = new Actuator(this.app, null);
         this.clerk = new Actuator(this.app, "clerk");
         this.auditor = new Actuator(this.app, "auditor");
         this.app.send(this.topic, "1", "good");
@@ -132,7 +127,7 @@ class OperatorEndpointsIT {
         String listed = this.auditor.ok(KEPT + "&status=failed");
         assertThat(JsonPath.<List<String>>read(listed, "$.messages[?(@.messageId == '2')].lastError"))
                 .containsExactly("java.lang.IllegalStateException: secret reason");
-        assertThat(this.clerk.get(KEPT + "&messageId=unknown").statusCode()).isEqualTo(404);
+        this.clerk.get(KEPT + "&messageId=unknown", 404);
     }
 
     @Test
@@ -172,7 +167,7 @@ class OperatorEndpointsIT {
                 "consumer=a%00b&messageId=1"
             })
     void aQuestionToTheInboxThatMakesNoSenseIsRefused(String query) {
-        assertThat(this.clerk.get("/idempotencyinbox?" + query).statusCode()).isEqualTo(400);
+        this.clerk.get("/idempotencyinbox?" + query, 400);
     }
 
     @ParameterizedTest
@@ -186,21 +181,17 @@ class OperatorEndpointsIT {
             {'consumer': 'kept', 'messageId': 'unknown'}                | 404
             """)
     void messagesAreReplayedOnlyIfThatIsAskedForInWords(String body, int status) {
-        Actuator.body(this.clerk.post("/idempotencyinbox", body), status);
+        this.clerk.post("/idempotencyinbox", body, status);
     }
 
     @Test
     void messagesAreReplayedOnRequest(CapturedOutput output) {
-        HttpResponse<String> processed =
-                this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'good'}");
-        assertThat(JsonPath.<String>read(Actuator.body(processed, 409), "$.refused"))
-                .contains("has been processed");
-        HttpResponse<String> replayed =
-                this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'bad'}");
-        assertThat(JsonPath.<Integer>read(Actuator.body(replayed, 200), "$.sent"))
-                .isOne();
+        String processed = this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'good'}", 409);
+        assertThat(JsonPath.<String>read(processed, "$.refused")).contains("has been processed");
+        String replayed = this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'bad'}", 200);
+        assertThat(JsonPath.<Integer>read(replayed, "$.sent")).isOne();
         String forget = "{'consumer': 'kept', 'messageId': 'good', 'forget': true}";
-        Actuator.body(this.clerk.post("/idempotencyinbox", forget), 200);
+        this.clerk.post("/idempotencyinbox", forget, 200);
         this.app.awaitCaughtUp(this.group + "-kept", this.topic + "-kept");
         assertThat(this.app.bean(Effects.class).counts())
                 .containsEntry("bad", 1)
@@ -227,10 +218,8 @@ class OperatorEndpointsIT {
         try (TestApplication other = TestApplication.start(
                 this.database,
                 List.of(
-                        "spring.main.web-application-type=servlet",
-                        "server.port=0",
+                        TestApplication.WEB,
                         "spring.kafka.listener.auto-startup=false",
-                        "management.endpoints.web.exposure.include=*",
                         "topic=" + this.topic,
                         "group=" + this.group),
                 Picky.class,
@@ -246,16 +235,10 @@ class OperatorEndpointsIT {
             assertThat(JsonPath.<List<String>>read(one, "$.headers[*].value.text"))
                     .isNotEmpty()
                     .containsOnly(SANITIZED);
-            assertThat(actuator.delete("/idempotency" + query + "&messageId=1").statusCode())
-                    .isEqualTo(405);
+            actuator.delete("/idempotency" + query + "&messageId=1", 405);
             for (String endpoint : List.of("/idempotencyinbox", DEAD_LETTERS, RECONCILIATION)) {
-                assertThat(actuator.post(endpoint, "{'consumer': 'x', 'all': true}")
-                                .statusCode())
-                        .as(endpoint)
-                        .isEqualTo(405);
-                assertThat(actuator.delete(endpoint + query).statusCode())
-                        .as(endpoint)
-                        .isEqualTo(405);
+                actuator.post(endpoint, "{'consumer': 'x', 'all': true}", 405);
+                actuator.delete(endpoint + query, 405);
             }
         }
     }
@@ -263,10 +246,8 @@ class OperatorEndpointsIT {
     @Test
     void aQuestionThatMakesNoSenseIsRefused() {
         String ours = "?consumer=" + encoded(this.consumer);
-        assertThat(this.clerk.get(DEAD_LETTERS + "?consumer=nobody").statusCode())
-                .isEqualTo(404);
-        assertThat(this.clerk.get(DEAD_LETTERS + "?status=pending").statusCode())
-                .isEqualTo(400);
+        this.clerk.get(DEAD_LETTERS + "?consumer=nobody", 404);
+        this.clerk.get(DEAD_LETTERS + "?status=pending", 400);
         for (String query : List.of(
                 "&size=0",
                 "&size=-1",
@@ -276,60 +257,46 @@ class OperatorEndpointsIT {
                 "&status=x",
                 "&after=x",
                 "&deadLetter=x-y@z")) {
-            assertThat(this.clerk.get(DEAD_LETTERS + ours + query).statusCode())
-                    .as(query)
-                    .isEqualTo(400);
+            this.clerk.get(DEAD_LETTERS + ours + query, 400);
         }
         for (String elsewhere : List.of(this.topic + "-0@0", this.topic + "-dlt-0@99", this.topic + "-dlt-7@0")) {
-            assertThat(this.auditor
-                            .get(DEAD_LETTERS + ours + "&deadLetter=" + elsewhere)
-                            .statusCode())
-                    .as(elsewhere)
-                    .isEqualTo(404);
+            this.auditor.get(DEAD_LETTERS + ours + "&deadLetter=" + elsewhere, 404);
         }
         for (String selection : List.of("", ", \"all\": false", ", \"all\": true, \"exception\": \"*\"")) {
-            assertThat(post(this.clerk, DEAD_LETTERS, selection).statusCode()).isEqualTo(400);
+            post(this.clerk, DEAD_LETTERS, selection, 400);
         }
         for (String since :
                 List.of("yesterday", "", "PT0S", "-1h", "P-1D", "9999999999999d", "PT9999999999999999H", "3651d")) {
-            assertThat(post(this.clerk, RECONCILIATION, ", \"since\": \"" + since + "\"")
-                            .statusCode())
-                    .as(since)
-                    .isEqualTo(400);
+            post(this.clerk, RECONCILIATION, ", \"since\": \"" + since + "\"", 400);
         }
         for (String since : List.of("24", "\"24\"", "-24", "24.5")) {
-            assertThat(Actuator.body(post(this.clerk, RECONCILIATION, ", \"since\": " + since), 400))
+            assertThat(post(this.clerk, RECONCILIATION, ", \"since\": " + since, 400))
                     .as(since)
                     .contains("24h");
         }
         for (String from : List.of("true", "24", "\"24h\"", "\"2026-11-18\"")) {
-            assertThat(Actuator.body(post(this.clerk, RECONCILIATION, ", \"replayFrom\": " + from), 400))
+            assertThat(post(this.clerk, RECONCILIATION, ", \"replayFrom\": " + from, 400))
                     .as(from)
                     .contains("run with the library without interruption");
         }
-        assertThat(this.clerk.post(RECONCILIATION, "{}").statusCode()).isEqualTo(400);
-        assertThat(this.clerk.delete(DEAD_LETTERS).statusCode()).isEqualTo(400);
-        assertThat(this.clerk.delete(DEAD_LETTERS + "?consumer=nobody").statusCode())
-                .isEqualTo(404);
+        this.clerk.post(RECONCILIATION, "{}", 400);
+        this.clerk.delete(DEAD_LETTERS, 400);
+        this.clerk.delete(DEAD_LETTERS + "?consumer=nobody", 404);
         String nobody = "{\"consumer\": \"nobody\", \"all\": true}";
-        assertThat(this.clerk.post(DEAD_LETTERS, nobody).statusCode()).isEqualTo(404);
-        assertThat(this.clerk.post(RECONCILIATION, "{\"consumer\": \"nobody\"}").statusCode())
-                .isEqualTo(404);
-        assertThat(this.clerk.delete(RECONCILIATION + ours).statusCode()).isEqualTo(404);
+        this.clerk.post(DEAD_LETTERS, nobody, 404);
+        this.clerk.post(RECONCILIATION, "{\"consumer\": \"nobody\"}", 404);
+        this.clerk.delete(RECONCILIATION + ours, 404);
     }
 
     @Test
     void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
-        Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(JsonPath.<String>read(
+        post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\"", 202);
+        Awaitility.await().untilAsserted(() -> assertThat(JsonPath.<String>read(
                         this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), "$.redrive.state"))
                 .isEqualTo("COMPLETED"));
-        HttpResponse<String> one = post(this.clerk, DEAD_LETTERS, ", \"deadLetter\": \"" + this.topic + "-dlt-0@0\"");
-        assertThat(JsonPath.<Integer>read(Actuator.body(one, 200), "$.sent")).isOne();
-        assertThat(this.clerk
-                        .delete(DEAD_LETTERS + "?consumer=" + encoded(this.consumer))
-                        .statusCode())
-                .isEqualTo(404);
+        String one = post(this.clerk, DEAD_LETTERS, ", 'deadLetter': '" + this.topic + "-dlt-0@0'", 200);
+        assertThat(JsonPath.<Integer>read(one, "$.sent")).isOne();
+        this.clerk.delete(DEAD_LETTERS + "?consumer=" + encoded(this.consumer), 404);
         // Those that were sent back have failed again by then, and the log has told of it.
         this.app.awaitCaughtUp(this.group, this.topic);
         assertThat(output)
@@ -340,12 +307,8 @@ class OperatorEndpointsIT {
 
     @Test
     void aReconciliationIsStartedAndReportedAndTheLogSaysWhoAsked(CapturedOutput output) {
-        Actuator.body(post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\""), 202);
-        String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
-        String report = Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> this.clerk.ok(query), answer -> !JsonPath.<String>read(answer, "$.state")
-                        .equals("RUNNING"));
+        post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\"", 202);
+        String report = awaitReport();
         assertThat(JsonPath.<String>read(report, "$.state")).isEqualTo("COMPLETED");
         assertThat(JsonPath.<Integer>read(report, "$.fates.processed")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.deadLettered")).isPositive();
@@ -371,12 +334,8 @@ class OperatorEndpointsIT {
         this.app.send(this.topic, "3", "forgotten");
         this.app.awaitCaughtUp(this.group, this.topic);
         this.app.jdbc().update("delete from idempotency_processed where message_id = '3'");
-        Actuator.body(post(this.auditor, RECONCILIATION, ", \"replayFrom\": \"2000-01-01T00:00:00Z\""), 202);
-        String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
-        String report = Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> this.clerk.ok(query), answer -> !JsonPath.<String>read(answer, "$.state")
-                        .equals("RUNNING"));
+        post(this.auditor, RECONCILIATION, ", \"replayFrom\": \"2000-01-01T00:00:00Z\"", 202);
+        String report = awaitReport();
         assertThat(JsonPath.<List<String>>read(report, "$.missing[*].messageId"))
                 .containsExactly("3");
         assertThat(JsonPath.<Integer>read(report, "$.replayed")).isOne();
@@ -390,23 +349,19 @@ class OperatorEndpointsIT {
                 .contains("reconciliation since PT24H, and replay of what is missing from 2000-01-01T00:00:00Z");
     }
 
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    private String post(Actuator user, String path, String more, int status) {
+        return user.post(path, "{'consumer': '" + this.consumer + "'" + more + "}", status);
     }
 
-    private HttpResponse<String> post(Actuator user, String path, String more) {
-        return user.post(path, "{'consumer': '" + this.consumer + "'" + more + "}");
+    private String awaitReport() {
+        String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
+        return Awaitility.await().until(() -> this.clerk.ok(query), answer -> !JsonPath.<String>read(answer, "$.state")
+                .equals("RUNNING"));
     }
 
-    @Import(Effects.class)
-    static class Picky {
+    static class Picky extends HasEffects {
 
-        private final Effects effects;
         private boolean failed;
-
-        Picky(Effects effects) {
-            this.effects = effects;
-        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener

@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** What listeners do in the tests: a row a call, so that an effect that happened twice is seen. */
+/** What listeners do in the tests: a row a call, so that an effect that happened twice is seen. Every {@link TestApplication} has them. */
+@Lazy
 @Component
 public class Effects {
 

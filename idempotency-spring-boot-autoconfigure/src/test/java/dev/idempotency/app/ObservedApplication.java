@@ -2,29 +2,20 @@ package dev.idempotency.app;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
@@ -40,7 +31,6 @@ public final class ObservedApplication implements AutoCloseable {
     public static final String BILLING = "billing";
 
     private final TestDatabase database = TestPostgres.createDatabase();
-    private final HttpClient http = HttpClient.newHttpClient();
     private final String billingTopic = TestKafka.createTopic("billing", 1);
     private final String stockTopic = TestKafka.createTopic("stock", 1);
     private final String billingGroup = TestKafka.uniqueName("billing");
@@ -52,9 +42,7 @@ public final class ObservedApplication implements AutoCloseable {
                 this.database,
                 List.of(
                         TestApplication.WEB,
-                        "server.port=0",
                         "spring.kafka.listener.observation-enabled=true",
-                        "management.endpoints.web.exposure.include=*",
                         "management.endpoint.health.show-details=always",
                         "management.endpoint.idempotency.access=unrestricted",
                         "idempotency.metrics.store-refresh-interval=50ms",
@@ -111,32 +99,8 @@ public final class ObservedApplication implements AutoCloseable {
         return this.application.bean(Cleanup.class).run();
     }
 
-    public HttpResponse<String> get(String path) {
-        return request("GET", path);
-    }
-
-    public HttpResponse<String> delete(String path) {
-        return request("DELETE", path);
-    }
-
-    private HttpResponse<String> request(String method, String path) {
-        String port = this.application.context().getEnvironment().getProperty("local.server.port");
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/actuator" + path))
-                .method(method, HttpRequest.BodyPublishers.noBody())
-                .build();
-        try {
-            return this.http.send(request, HttpResponse.BodyHandlers.ofString());
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(ex);
-        }
-    }
-
-    /** A text in a URL, in a path or as a parameter. */
-    public static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    public Actuator actuator() {
+        return new Actuator(this.application, null);
     }
 
     @Override
@@ -161,14 +125,7 @@ public final class ObservedApplication implements AutoCloseable {
         }
     }
 
-    @Import(Effects.class)
-    static class Listeners {
-
-        private final Effects effects;
-
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
+    static class Listeners extends HasEffects {
 
         @KafkaListener(topics = "${billing.topic}", groupId = "${billing.group}")
         @IdempotentListener(consumer = BILLING, retention = "30d")

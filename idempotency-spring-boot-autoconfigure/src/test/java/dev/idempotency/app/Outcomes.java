@@ -4,16 +4,15 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Remembers what observers are told. */
-public class Outcomes implements IdempotencyObserver, ConsumerObserver {
+public class Outcomes implements IdempotencyEventListener {
 
     public final List<ConsumerDescription> consumers = new CopyOnWriteArrayList<>();
     public final List<MessageId> processed = new CopyOnWriteArrayList<>();
@@ -27,7 +26,7 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     public final AtomicInteger retried = new AtomicInteger();
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         this.consumers.add(consumer);
         return this;
     }

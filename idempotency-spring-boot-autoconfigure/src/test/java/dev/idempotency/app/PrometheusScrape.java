@@ -17,7 +17,7 @@ public record PrometheusScrape(List<Series> all) {
     public record Series(String name, Map<String, String> labels, double value) {}
 
     public static PrometheusScrape of(ObservedApplication app) {
-        return parse(app.get("/prometheus").body());
+        return parse(app.actuator().ok("/prometheus"));
     }
 
     public static PrometheusScrape parse(String text) {

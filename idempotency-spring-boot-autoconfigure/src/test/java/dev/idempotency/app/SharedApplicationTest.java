@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -17,6 +19,16 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Scope;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.Environment;
+import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor.AnnotationEnhancer;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /** Tests that share one application, with a topic and a group for each kind of listener: {@code <kind>${suffix}}. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -35,8 +47,45 @@ public abstract class SharedApplicationTest {
     protected void start(List<String> properties, Class<?>... classes) {
         List<String> all = new ArrayList<>(properties);
         all.add("suffix=" + this.suffix);
+        List<Class<?>> sources = new ArrayList<>(List.of(classes));
+        sources.add(Kinds.class);
         this.database = TestPostgres.createDatabase();
-        this.app = TestApplication.start(this.database, all, classes);
+        this.app = TestApplication.start(this.database, all, sources.toArray(Class<?>[]::new));
+    }
+
+    static class Kinds {
+
+        @Bean
+        static AnnotationEnhancer kinds(Environment environment) {
+            return (attributes, element) -> {
+                OfKind kind = AnnotatedElementUtils.findMergedAnnotation(element, OfKind.class);
+                if (kind != null) {
+                    String topic = kind.value() + environment.getProperty("suffix");
+                    attributes.putAll(Map.of("id", kind.value(), "topics", new String[] {topic}, "groupId", topic));
+                }
+                return attributes;
+            };
+        }
+
+        /** To be changed by the application. */
+        @Bean
+        @Scope("prototype")
+        static ContainerFactory plain(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ContainerFactory factory = new ContainerFactory();
+            configurer.configure(factory, consumers);
+            return factory;
+        }
+    }
+
+    /** A container factory as Spring Boot has it. */
+    public static final class ContainerFactory extends ConcurrentKafkaListenerContainerFactory<Object, Object> {
+
+        public ContainerFactory with(Consumer<ContainerFactory> change) {
+            change.accept(this);
+            return this;
+        }
     }
 
     /** Creates the topics of these kinds, before the application starts. */
@@ -51,7 +100,6 @@ public abstract class SharedApplicationTest {
                 () -> TestKafka.sharedAdmin().deleteTopics(List.of(topic)).all().get(30, TimeUnit.SECONDS));
         // The broker answers first, and then removes what stood there and, at last, what groups have committed of it.
         Awaitility.await("nothing committed of " + topic)
-                .atMost(Duration.ofSeconds(60))
                 .until(() -> TestApplication.committedOffsets(topic, topic).isEmpty());
         persistently(() -> TestKafka.sharedAdmin()
                 .createTopics(List.of(new NewTopic(topic, 1, (short) 1)))
@@ -60,7 +108,7 @@ public abstract class SharedApplicationTest {
     }
 
     private static void persistently(Callable<?> attempt) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+        Awaitility.await().ignoreExceptions().until(() -> {
             attempt.call();
             return true;
         });
@@ -82,7 +130,6 @@ public abstract class SharedApplicationTest {
                 .all()
                 .get(30, TimeUnit.SECONDS);
         Awaitility.await(name + " of " + topic)
-                .atMost(Duration.ofSeconds(30))
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(10))
                 .until(() -> value.equals(TestKafka.sharedAdmin()
@@ -109,6 +156,17 @@ public abstract class SharedApplicationTest {
         for (String payload : payloads) {
             this.app.send(topic(kind), payload, payload);
         }
+    }
+
+    /** Sends a message that is its own id, and waits for the broker to have it. */
+    protected void sendTo(String kind, int partition, String payload) {
+        this.app.send(TestApplication.message(topic(kind), partition, payload, payload));
+    }
+
+    /** The container of a listener that has an id, as those of kinds have. */
+    protected ConcurrentMessageListenerContainer<?, ?> containerOf(String id) {
+        return (ConcurrentMessageListenerContainer<?, ?>) Objects.requireNonNull(
+                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(id));
     }
 
     protected void awaitCaughtUp(String kind) {

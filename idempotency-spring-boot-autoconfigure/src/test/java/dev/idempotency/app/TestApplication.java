@@ -49,6 +49,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
@@ -57,12 +58,12 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
 
-    /** A property for an application with a web server and Actuator. */
+    /** A property for an application with a web server, at any port, and all endpoints of Actuator. */
     public static final String WEB = "spring.main.web-application-type=servlet";
 
     static {
         // For what is waited for without a limit of its own: a busy machine takes longer than 10 s at times.
-        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(60));
     }
 
     private final ConfigurableApplicationContext context;
@@ -98,6 +99,14 @@ public final class TestApplication implements AutoCloseable {
             // With the other protocol it is the broker's, and refused here.
             defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         }
+        if (properties.contains(WEB)) {
+            defaults.put("server.port", "0");
+            defaults.put("management.endpoints.web.exposure.include", "*");
+        }
+        // What fails comes again soon.
+        defaults.put("idempotency.errors.initial-interval", "10ms");
+        defaults.put("idempotency.errors.max-interval", "50ms");
+        defaults.put("idempotency.errors.outage.max-interval", "50ms");
         defaults.put("spring.main.banner-mode", "off");
         defaults.put("spring.flyway.enabled", "false");
         defaults.put("spring.liquibase.enabled", "false");
@@ -122,13 +131,20 @@ public final class TestApplication implements AutoCloseable {
         return bean(JdbcTemplate.class);
     }
 
-    /** Sends a message with its id in the header {@code message-id}, or without one. */
-    public void send(String topic, @Nullable String id, @Nullable String value) {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic, value);
+    /** A message with its id in the header {@code message-id}, or without one; with a partition, it has a key. */
+    public static ProducerRecord<String, String> message(
+            String topic, @Nullable Integer partition, @Nullable String id, @Nullable String value) {
+        ProducerRecord<String, String> record =
+                new ProducerRecord<>(topic, partition, (partition != null) ? "key" : null, value);
         if (id != null) {
             record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         }
-        send(record);
+        return record;
+    }
+
+    /** Sends a message with its id in the header {@code message-id}, or without one. */
+    public void send(String topic, @Nullable String id, @Nullable String value) {
+        send(message(topic, null, id, value));
     }
 
     /** Sends a record and waits for the broker to have it. */
@@ -150,17 +166,14 @@ public final class TestApplication implements AutoCloseable {
                         .getListenerContainers()
                         .iterator()
                         .next();
-        Awaitility.await("one partition a consumer")
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> container.getContainers().stream()
-                        .allMatch(consumer -> consumer.getAssignedPartitions() != null
-                                && consumer.getAssignedPartitions().size() == 1));
+        Awaitility.await("one partition a consumer").until(() -> container.getContainers().stream()
+                .allMatch(consumer -> consumer.getAssignedPartitions() != null
+                        && consumer.getAssignedPartitions().size() == 1));
     }
 
     /** Waits until the group has committed the offsets of all that stands in the topic. */
     public void awaitCaughtUp(String group, String topic) {
         Awaitility.await("group " + group + " at the end of " + topic)
-                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> endOffsets(topic).equals(committedOffsets(group, topic)));
     }
@@ -223,16 +236,10 @@ public final class TestApplication implements AutoCloseable {
                 .collect(Collectors.toMap(
                         offset -> new TopicPartition(topic, offset.getKey()),
                         offset -> new OffsetAndMetadata(offset.getValue())));
-        Awaitility.await("group " + group + " empty")
-                .atMost(Duration.ofSeconds(30))
-                .ignoreExceptions()
-                .until(() -> {
-                    TestKafka.sharedAdmin()
-                            .alterConsumerGroupOffsets(group, all)
-                            .all()
-                            .get(30, TimeUnit.SECONDS);
-                    return true;
-                });
+        Awaitility.await("group " + group + " empty").ignoreExceptions().until(() -> {
+            TestKafka.sharedAdmin().alterConsumerGroupOffsets(group, all).all().get(30, TimeUnit.SECONDS);
+            return true;
+        });
     }
 
     /** Stops the listeners, sets the group's offsets back to the beginning of the topic, and starts them again. */
@@ -250,6 +257,7 @@ public final class TestApplication implements AutoCloseable {
 
     /** What most tests need: Kafka, JDBC, transactions, and all of ours. */
     @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
     @ImportAutoConfiguration({
         AopAutoConfiguration.class,
         DataSourceAutoConfiguration.class,
@@ -283,6 +291,7 @@ public final class TestApplication implements AutoCloseable {
 
     /** What the class path has, but for entities and repositories. */
     @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
     @EnableAutoConfiguration(
             exclude = {
                 HibernateJpaAutoConfiguration.class,
@@ -293,6 +302,7 @@ public final class TestApplication implements AutoCloseable {
 
     /** Asked for among an application's classes: all that the class path has. */
     @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
     @EnableAutoConfiguration
     public static class Everything {}
 }

@@ -12,7 +12,7 @@ import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.key.MessageKeyResolver;
-import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.MeterEventListener;
 import dev.idempotency.metrics.MicrometerObservationListener;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -73,7 +73,7 @@ class AutoConfigurationTests {
                 IdempotencyReconciliationEndpoint.class,
                 IdempotentOperations.class,
                 MessageKeyResolver.class,
-                MeterObserver.class,
+                MeterEventListener.class,
                 MicrometerObservationListener.class,
                 ProcessedMessageStore.class,
                 Reconciliation.class,
@@ -103,14 +103,14 @@ class AutoConfigurationTests {
                 .withBean("yetAnother", ObservationRegistry.class, ObservationRegistry::create)
                 .run(context -> assertThat(context)
                         .hasNotFailed()
-                        .doesNotHaveBean(MeterObserver.class)
+                        .doesNotHaveBean(MeterEventListener.class)
                         .doesNotHaveBean(MicrometerObservationListener.class));
     }
 
     @Test
     void whenTheLibraryIsOffNothingIsObserved() {
         this.withRegistries.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
-                .doesNotHaveBean(MeterObserver.class)
+                .doesNotHaveBean(MeterEventListener.class)
                 .doesNotHaveBean(MicrometerObservationListener.class)
                 .doesNotHaveBean(IdempotencyEndpoint.class)
                 .doesNotHaveBean(IdempotencyHealthIndicator.class)

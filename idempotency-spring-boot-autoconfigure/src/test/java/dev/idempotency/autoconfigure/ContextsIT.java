@@ -8,6 +8,7 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.check.ListenerChecks;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -36,7 +37,7 @@ class ContextsIT extends ApplicationTest {
                 "spring.main.lazy-initialization=true",
                 // As lazy as beans: known to Spring Boot 4.1, passed over before.
                 "spring.datasource.connection-fetch=lazy");
-        try (TestApplication app = start(lazy, Listener.class, Effects.class)) {
+        try (TestApplication app = start(lazy, Listener.class)) {
             assertThat(app.context().getBeanFactory().getSingletonNames())
                     .contains("idempotencyListenerChecks", "idempotencyCleanupSchedule");
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
@@ -47,7 +48,7 @@ class ContextsIT extends ApplicationTest {
 
     @Test
     void aChildContextProtectsItsListenersCleansUpAfterThemAndKnowsItsConsumers() {
-        try (TestApplication parent = start(Effects.class);
+        try (TestApplication parent = start();
                 ConfigurableApplicationContext child = new SpringApplicationBuilder(Child.class)
                         .parent(parent.context())
                         .web(WebApplicationType.NONE)
@@ -91,13 +92,7 @@ class ContextsIT extends ApplicationTest {
     }
 
     @Lazy(false)
-    static class Listener {
-
-        private final Effects effects;
-
-        Listener(Effects effects) {
-            this.effects = effects;
-        }
+    static class Listener extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener("listener")

@@ -31,8 +31,8 @@ class OptionalLibrariesTests {
             "idempotencyEndpoint",
             "idempotencyHealthIndicator",
             "idempotencyInboxEndpoint",
-            "idempotencyMeterObserver",
-            "idempotencyObservationObserver",
+            "idempotencyMeterEventListener",
+            "idempotencyObservationListener",
             "idempotencyResultConverter",
             "idempotentOperations",
             "processedMessageStore");
@@ -44,12 +44,12 @@ class OptionalLibrariesTests {
 
     @ParameterizedTest
     @CsvSource({
-        "micrometer-(core|registry).*, idempotencyMeterObserver",
-        "spring-boot-micrometer-.*, idempotencyMeterObserver idempotencyObservationObserver",
+        "micrometer-(core|registry).*, idempotencyMeterEventListener",
+        "spring-boot-micrometer-.*, idempotencyMeterEventListener idempotencyObservationListener",
         "spring-boot-health.*, idempotencyHealthIndicator",
         "spring-boot-actuator.*, idempotencyEndpoint idempotencyInboxEndpoint",
         "(jackson-databind-3|spring-boot-actuator).*, idempotencyResultConverter idempotencyEndpoint idempotencyInboxEndpoint",
-        "(micrometer-(core|registry)|spring-boot-(micrometer|health|actuator|flyway)|flyway-).*, idempotencyEndpoint idempotencyHealthIndicator idempotencyInboxEndpoint idempotencyMeterObserver idempotencyObservationObserver",
+        "(micrometer-(core|registry)|spring-boot-(micrometer|health|actuator|flyway)|flyway-).*, idempotencyEndpoint idempotencyHealthIndicator idempotencyInboxEndpoint idempotencyMeterEventListener idempotencyObservationListener",
         "idempotency-operators.*, idempotencyInboxEndpoint",
         "(idempotency-(kafka|operators)|spring-(kafka|messaging|boot-kafka)|kafka-).*, idempotencyInboxEndpoint",
         "(spring-(kafka|boot-kafka)|kafka-).*, idempotencyInboxEndpoint",

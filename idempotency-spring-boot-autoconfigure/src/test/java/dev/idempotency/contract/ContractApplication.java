@@ -8,7 +8,7 @@ import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.observe.ConsumerOutage;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
@@ -238,17 +238,17 @@ final class ContractApplication implements AutoCloseable {
     static class OnJdbc {
 
         @Bean
-        IdempotencyObserver journals() {
-            return consumer ->
-                    Journal.of(consumer.groupId()).findFirst().orElseThrow().observer();
+        IdempotencyEventListener journals() {
+            return IdempotencyEventListener.perConsumer(consumer ->
+                    Journal.of(consumer.groupId()).findFirst().orElseThrow().observer());
         }
 
         /** Whatever an observer throws must not matter. */
         @Bean
-        IdempotencyObserver failingObserver() {
-            return consumer -> Journal.observer(report -> {
+        IdempotencyEventListener failingObserver() {
+            return IdempotencyEventListener.perConsumer(consumer -> Journal.observer(report -> {
                 throw new IllegalStateException("told to fail");
-            });
+            }));
         }
 
         @Bean

@@ -1,7 +1,7 @@
 package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -229,13 +229,13 @@ final class Journal {
     }
 
     /** Counts what is reported of the case, by the name of the observer's method. */
-    ConsumerObserver observer() {
+    IdempotencyEventListener observer() {
         return observer(report -> this.reports.merge(report, 1, Integer::sum));
     }
 
-    static ConsumerObserver observer(Consumer<String> reports) {
-        Class<?>[] type = {ConsumerObserver.class};
-        return (ConsumerObserver)
+    static IdempotencyEventListener observer(Consumer<String> reports) {
+        Class<?>[] type = {IdempotencyEventListener.class};
+        return (IdempotencyEventListener)
                 Proxy.newProxyInstance(Journal.class.getClassLoader(), type, (proxy, method, arguments) -> {
                     reports.accept(method.getName());
                     return null;

@@ -8,21 +8,18 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Runs in a JVM of its own, so that it can die. */
@@ -144,13 +141,9 @@ final class CrashingApplication {
         }
     }
 
-    @Import(Effects.class)
-    abstract static class Work {
+    abstract static class Work extends HasEffects {
 
         private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
-
-        @Autowired
-        private Effects effects;
 
         @Value("${crash}")
         private CrashPoint crash;
@@ -168,7 +161,7 @@ final class CrashingApplication {
     }
 
     /** Observers hear of a message after the database's commit and before the offset's. */
-    static class DiesAfterCommit implements IdempotencyObserver {
+    static class DiesAfterCommit implements IdempotencyEventListener {
 
         private final CrashPoint crash;
         private int processed;
@@ -178,8 +171,8 @@ final class CrashingApplication {
         }
 
         @Override
-        public ConsumerObserver observe(ConsumerDescription consumer) {
-            return new ConsumerObserver() {
+        public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+            return new IdempotencyEventListener() {
 
                 @Override
                 public void processed(MessageId id, RecordCoordinates coordinates) {

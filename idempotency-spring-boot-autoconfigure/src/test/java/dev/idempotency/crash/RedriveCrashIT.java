@@ -6,6 +6,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.redrive.DeadLetter;
@@ -16,14 +17,12 @@ import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -38,9 +37,7 @@ class RedriveCrashIT extends ApplicationTest {
     @Test
     void whatWasSentBeforeACrashIsSentAgainAppliedOnceAndItsRoundsAreCountedRight() throws Exception {
         TestKafka.createTopics(1, this.topic + "-dlt");
-        try (TestApplication app = start(
-                List.of("idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1"),
-                Listener.class)) {
+        try (TestApplication app = start(List.of("idempotency.errors.max-attempts=1"), Listener.class)) {
             for (int i = 0; i < LETTERS; i++) {
                 app.send(deadLetter((i == SENT_BEFORE_CRASH - 1) ? "always fails" : "letter " + i));
             }
@@ -57,9 +54,8 @@ class RedriveCrashIT extends ApplicationTest {
                     .count();
             assertThat(remembered).as("remembered before it was sent").isLessThanOrEqualTo(sentByTheDead);
             deadLetters.redriveAll("dying");
-            RedriveReport report = Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
-                    .until(() -> deadLetters.lastRedrive("dying"), last -> last.endedAt() != null);
+            RedriveReport report =
+                    Awaitility.await().until(() -> deadLetters.lastRedrive("dying"), last -> last.endedAt() != null);
             assertThat(report.sent()).isEqualTo(LETTERS - remembered);
             assertThat(report.read()).isEqualTo(report.records());
             app.bean(KafkaListenerEndpointRegistry.class).start();
@@ -117,14 +113,7 @@ class RedriveCrashIT extends ApplicationTest {
         }
     }
 
-    @Import(Effects.class)
-    static class Listener {
-
-        private final Effects effects;
-
-        Listener(Effects effects) {
-            this.effects = effects;
-        }
+    static class Listener extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", autoStartup = "false")
         @IdempotentListener(consumer = "dying")

@@ -1,8 +1,7 @@
 package dev.idempotency.database;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.Claim;
@@ -13,6 +12,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreServer;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.util.List;
@@ -218,13 +218,13 @@ class SchemaIT {
     @Test
     void aTableThatWasRestoredWithoutItsPrimaryKeyIsRefused() {
         DataSource dataSource = new DriverManagerDataSource(this.database.jdbcUrl());
-        IdempotencyDatabase restored = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-        new Schema(restored, SchemaMode.MIGRATE).afterPropertiesSet();
+        IdempotencyDatabase restored = StoreServer.tablesIn(dataSource);
         this.jdbc.execute("alter table idempotency_processed drop constraint idempotency_processed_pkey");
         for (SchemaMode mode : List.of(SchemaMode.MIGRATE, SchemaMode.VALIDATE)) {
-            assertThatIllegalStateException()
-                    .isThrownBy(new Schema(restored, mode)::afterPropertiesSet)
-                    .withMessageContaining("idempotency_processed lets a message be claimed twice");
+            assertThrown(
+                    IllegalStateException.class,
+                    new Schema(restored, mode)::afterPropertiesSet,
+                    "idempotency_processed lets a message be claimed twice");
         }
     }
 
@@ -266,11 +266,12 @@ class SchemaIT {
 
     @Test
     void aSchemaNameThatIsNoIdentifierIsRefused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new IdempotencyDatabase(
-                        new DriverManagerDataSource(), new PostgresDialect(), "x; drop table users"))
-                .withMessageContaining("idempotency.schema.name")
-                .withMessageContaining("x; drop table users");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> new IdempotencyDatabase(
+                        new DriverManagerDataSource(), new PostgresDialect(), "x; drop table users"),
+                "idempotency.schema.name",
+                "x; drop table users");
     }
 
     @Test
@@ -295,11 +296,12 @@ class SchemaIT {
 
     @Test
     void anUnknownDatabaseIsRefusedByItsNameWithTheRemedy() {
-        assertThatIllegalStateException()
-                .isThrownBy(() -> DialectResolver.resolve("Oracle", this.jdbc.getDataSource()))
-                .withMessageContaining("'Oracle'")
-                .withMessageContaining("PostgreSQL")
-                .withMessageContaining(Dialect.class.getName());
+        assertThrown(
+                IllegalStateException.class,
+                () -> DialectResolver.resolve("Oracle", this.jdbc.getDataSource()),
+                "'Oracle'",
+                "PostgreSQL",
+                Dialect.class.getName());
     }
 
     static class OwnersDataSource {

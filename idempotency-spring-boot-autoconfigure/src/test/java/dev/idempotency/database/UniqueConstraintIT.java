@@ -1,7 +1,7 @@
 package dev.idempotency.database;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.testing.TestDatabase;
@@ -138,9 +138,11 @@ class UniqueConstraintIT {
     @ValueSource(
             strings = {"payment_amount", "entry_payment", "payment_slow", "nowhere.payment_id", "stay_once", "'\"?"})
     void aNameThatIsNotOneOfAUniqueConstraintIsRefused(String name) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> constraint(name))
-                .withMessageContainingAll("There is no unique constraint or index " + name, "for instance, [");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> constraint(name),
+                "There is no unique constraint or index " + name,
+                "for instance, [");
     }
 
     @ParameterizedTest
@@ -156,16 +158,12 @@ class UniqueConstraintIT {
             })
     void aConstraintThatIsNeverViolatedIsRefused(String name, String type, String kind, String why) {
         execute("create table %1$s (id %2$s constraint %1$s_id %3$s)".formatted(name, type, kind));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> constraint(name + "_id"))
-                .withMessageContainingAll("Its column 'id'", why);
+        assertThrown(IllegalArgumentException.class, () -> constraint(name + "_id"), "Its column 'id'", why);
     }
 
     @Test
     void aConstraintOfAPartitionedTableIsRefused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> constraint("event_pkey"))
-                .withMessageContaining("partitioned table");
+        assertThrown(IllegalArgumentException.class, () -> constraint("event_pkey"), "partitioned table");
     }
 
     @Test

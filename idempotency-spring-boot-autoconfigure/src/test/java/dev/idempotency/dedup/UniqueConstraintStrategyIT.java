@@ -1,18 +1,18 @@
 package dev.idempotency.dedup;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedCallException;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
+import dev.idempotency.store.StoreServer;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.sql.BatchUpdateException;
@@ -51,7 +51,7 @@ class UniqueConstraintStrategyIT {
         jdbc.execute(
                 "create table payment (id int not null constraint payment_id unique, other int constraint payment_other unique)");
         jdbc.update("insert into payment values (1, 1)");
-        IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+        IdempotencyDatabase database = StoreServer.databaseOf(dataSource);
         JdbcStrategyFactory strategies = new JdbcStrategyFactory(
                 database,
                 Duration.ofSeconds(1),
@@ -115,8 +115,9 @@ class UniqueConstraintStrategyIT {
 
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
-        assertThatExceptionOfType(UnprotectedCallException.class)
-                .isThrownBy(() -> strategy.claim(List.of(MESSAGE)))
-                .withMessageContaining("no transaction of the store's DataSource");
+        assertThrown(
+                UnprotectedCallException.class,
+                () -> strategy.claim(List.of(MESSAGE)),
+                "no transaction of the store's DataSource");
     }
 }

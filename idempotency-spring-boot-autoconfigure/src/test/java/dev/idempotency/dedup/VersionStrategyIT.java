@@ -3,13 +3,11 @@ package dev.idempotency.dedup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.EntityVersion;
-import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -17,6 +15,7 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.store.StoreServer;
+import dev.idempotency.store.StoreTest;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,40 +32,21 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** What {@link VersionStrategy} promises, on the real databases. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class VersionStrategyIT {
+class VersionStrategyIT extends StoreTest {
 
     private static final String CONSUMER = "consumer";
 
-    private HikariDataSource dataSource;
-    JdbcTemplate jdbc;
-    TransactionTemplate transaction;
     private JdbcVersionStore versions;
     ClaimStrategy strategy;
 
-    @Parameter
-    private StoreServer server;
-
     @BeforeEach
     void prepare() {
-        this.dataSource = this.server.dataSource();
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-        this.versions = new JdbcVersionStore(this.server.database(), Duration.ofSeconds(30));
+        this.versions = new JdbcVersionStore(this.database, PATIENCE);
         this.strategy = new VersionStrategy(this.versions);
         this.jdbc.execute(
                 "create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
-        this.jdbc.update("delete from idempotency_version");
-        this.jdbc.update("delete from idempotency_processed");
     }
 
     private static MessageId entity(String key) {
@@ -285,8 +265,7 @@ class VersionStrategyIT {
     /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
     @Test
     void entitiesAreForgottenByTheirLastChangeAndRememberedThroughAPause() {
-        IdempotencyDatabase database = this.server.database();
-        String time = database.dialect().timeOfSeconds();
+        String time = this.database.dialect().timeOfSeconds();
         this.jdbc.update(
                 "insert into idempotency_processed (consumer_id, message_id, processed_at, record_topic,"
                         + " record_partition, record_offset) values (?, 'before', " + time + ", 'topic', 0, 0)",
@@ -300,7 +279,7 @@ class VersionStrategyIT {
                     String.valueOf(hours));
         }
         claim(at(5, "changed", 2));
-        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(database);
+        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(this.database);
         assertThat(purge.consumers()).containsExactly(CONSUMER);
         assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
                         .rows())

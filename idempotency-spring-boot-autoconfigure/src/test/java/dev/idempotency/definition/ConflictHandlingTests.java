@@ -9,7 +9,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -28,8 +28,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 class ConflictHandlingTests {
 
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 1);
-    private final ConflictHandling handling =
-            new ConflictHandling(OnConflict.WARN, PayloadDigester.OF_VALUES, ConsumerObserver.NO_OP, this.clock::get);
+    private final ConflictHandling handling = new ConflictHandling(
+            OnConflict.WARN, PayloadDigester.OF_VALUES, IdempotencyEventListener.NO_OP, this.clock::get);
 
     private static Conflict conflict(long offset) {
         return new Conflict(

@@ -7,7 +7,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -44,7 +44,11 @@ class KeyFailuresTests {
         boolean fromHeaders = source.equals("headers");
         for (boolean processedAny : new boolean[] {false, true}) {
             KeyFailures failures = new KeyFailures(
-                    CONSUMER, fromHeaders, () -> processedAny, any -> FailureKind.MESSAGE, ConsumerObserver.NO_OP);
+                    CONSUMER,
+                    fromHeaders,
+                    () -> processedAny,
+                    any -> FailureKind.MESSAGE,
+                    IdempotencyEventListener.NO_OP);
             assertThat(failures.judge(unusable, record) instanceof ConsumerWaitingException)
                     .isEqualTo(waits && !processedAny);
         }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.testing.TestKafka;
@@ -13,7 +14,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -56,10 +56,7 @@ abstract class AbstractStoreFailuresIT {
                         "topic=" + this.topic,
                         "spring.datasource.hikari.connection-timeout=2000",
                         "idempotency.cleanup.enabled=false",
-                        "idempotency.errors.initial-interval=20ms",
-                        "idempotency.errors.max-interval=50ms",
-                        "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
-                        "idempotency.errors.outage.max-interval=100ms"),
+                        "idempotency.errors.max-attempts=" + MAX_ATTEMPTS),
                 listeners());
     }
 
@@ -81,7 +78,7 @@ abstract class AbstractStoreFailuresIT {
     final void awaitMoreRetriesThanAttempts() {
         Retries retries = this.app.bean(Retries.class);
         int before = retries.of("records");
-        await().atMost(Duration.ofSeconds(30)).until(() -> retries.of("records") > before + 2 * MAX_ATTEMPTS);
+        await().until(() -> retries.of("records") > before + 2 * MAX_ATTEMPTS);
     }
 
     final void assertDeadLettered(String payload) {
@@ -163,15 +160,13 @@ abstract class AbstractStoreFailuresIT {
         assertDeadLettered("grammar");
     }
 
-    @Import({Effects.class, Retries.class})
-    static class Listeners {
+    @Import(Retries.class)
+    static class Listeners extends HasEffects {
 
-        final Effects effects;
         final JdbcTemplate jdbc;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
-        Listeners(Effects effects, JdbcTemplate jdbc) {
-            this.effects = effects;
+        Listeners(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
             jdbc.execute("create table account (id integer primary key, balance integer)");
             jdbc.update("insert into account (id, balance) values (1, 0)");

@@ -1,7 +1,7 @@
 package dev.idempotency.failure;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
 import java.util.Set;
@@ -42,11 +42,13 @@ class BackOffSettingsTests {
 
     @Test
     void settingsThatMakeNoSenseAreRefused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ZERO, Duration.ofSeconds(1), 6));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), 6));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(1), Duration.ofSeconds(1), 0));
+        assertThrown(
+                IllegalArgumentException.class, () -> new BackOffSettings(Duration.ZERO, Duration.ofSeconds(1), 6));
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> new BackOffSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), 6));
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> new BackOffSettings(Duration.ofSeconds(1), Duration.ofSeconds(1), 0));
     }
 }

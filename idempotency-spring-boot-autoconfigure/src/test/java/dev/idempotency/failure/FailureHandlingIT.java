@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -7,7 +8,9 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.database.Causes;
 import dev.idempotency.metrics.IdempotencyMeters;
@@ -47,15 +50,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.kafka.autoconfigure.DefaultKafkaConsumerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerCustomizer;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -86,18 +86,9 @@ class FailureHandlingIT extends SharedApplicationTest {
                 "management.endpoints.web.exposure.include=idempotency",
                 "spring.datasource.hikari.connection-timeout=500",
                 "spring.kafka.consumer.value-deserializer=" + PickyDeserializer.class.getName(),
-                "idempotency.errors.initial-interval=20ms",
-                "idempotency.errors.max-interval=50ms",
                 "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
                 "idempotency.errors.outage.max-interval=200ms");
-        await("the consumer of records")
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> consumer("records") != container("records"));
-    }
-
-    private ConcurrentMessageListenerContainer<?, ?> container(String id) {
-        return (ConcurrentMessageListenerContainer<?, ?>)
-                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(id);
+        await("the consumer of records").until(() -> consumer("records") != containerOf("records"));
     }
 
     private TopicPartition partition(String kind) {
@@ -105,7 +96,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     private MessageListenerContainer consumer(String kind) {
-        return container(kind).getContainerFor(topic(kind), 0);
+        return containerOf(kind).getContainerFor(topic(kind), 0);
     }
 
     private void sendBytes(String kind, String id, byte[] key, byte[] value) {
@@ -266,7 +257,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         send("beside", "garbled beside");
         await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
         assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
-        assertThat(container("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
+        assertThat(containerOf("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
     }
 
     @ParameterizedTest
@@ -334,14 +325,14 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @Test
     void aContainerThatTheApplicationHasPausedStaysPaused() {
-        container("records").pause();
+        containerOf("records").pause();
         try (ConsumerPauses pauses = new ConsumerPauses()) {
             await().until(() -> consumer("records").isContainerPaused());
-            pauses.pause(container("records"), partition("records"), Duration.ofMillis(1));
+            pauses.pause(containerOf("records"), partition("records"), Duration.ofMillis(1));
             await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
             assertThat(consumer("records").isPauseRequested()).isTrue();
         } finally {
-            container("records").resume();
+            containerOf("records").resume();
         }
     }
 
@@ -349,7 +340,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     void aPauseWhileTheApplicationShutsDownIsNoError() {
         ConsumerPauses pauses = new ConsumerPauses();
         pauses.close();
-        pauses.pause(container("beside"), partition("beside"), Duration.ofMillis(1));
+        pauses.pause(containerOf("beside"), partition("beside"), Duration.ofMillis(1));
     }
 
     @ParameterizedTest
@@ -381,12 +372,6 @@ class FailureHandlingIT extends SharedApplicationTest {
         awaitCaughtUp(kind);
         assertThat(effects(payload)).isOne();
         assertThat(givenUp(kind, payload)).isZero();
-    }
-
-    /** Throws what is not declared, as code in Kotlin does. */
-    @SuppressWarnings("unchecked") // Nobody looks at run time.
-    private static <T extends Throwable> RuntimeException undeclared(Throwable failure) throws T {
-        throw (T) failure;
     }
 
     /** Payloads that know what became of them. */
@@ -482,7 +467,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, FailingOffsets.class, Listeners.class, SimpleMeterRegistry.class})
+    @Import({FailingOffsets.class, Listeners.class, SimpleMeterRegistry.class})
     static class Application {
 
         /** What the application's own error handlers were given in the end. */
@@ -491,22 +476,9 @@ class FailureHandlingIT extends SharedApplicationTest {
         /** Failures of the listener that is not protected. */
         final List<Exception> beside = new CopyOnWriteArrayList<>();
 
-        private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
-                ConsumerFactory<? super Object, ? super Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            factory.setConsumerFactory(consumers);
-            return factory;
-        }
-
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> kafkaListenerContainerFactory(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            return factory;
+        ContainerFactory kafkaListenerContainerFactory(ContainerFactory plain) {
+            return plain;
         }
 
         @Bean
@@ -535,51 +507,49 @@ class FailureHandlingIT extends SharedApplicationTest {
         }
 
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> rude(ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
-            factory.setCommonErrorHandler(new Rude(this.recovered));
-            factory.setRecordFilterStrategy(record -> {
+        ContainerFactory rude(ContainerFactory plain) {
+            plain.setCommonErrorHandler(new Rude(this.recovered));
+            plain.setRecordFilterStrategy(record -> {
                 if (String.valueOf(record.value()).startsWith("unfiltered")) {
                     throw undeclared(new IOException("by the filter"));
                 }
                 return false;
             });
-            return factory;
+            return plain;
         }
 
         /** Does without tombstones. */
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> filtering(ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
-            factory.setRecordFilterStrategy(record -> record.value() == null);
-            return factory;
+        ContainerFactory filtering(ContainerFactory plain) {
+            return plain.with(factory -> factory.setRecordFilterStrategy(record -> record.value() == null));
         }
 
         /** A consumer factory that is none of Spring's. */
         @Bean
         @SuppressWarnings("unchecked")
-        ConcurrentKafkaListenerContainerFactory<Object, Object> foreign(ConsumerFactory<Object, Object> consumers) {
-            return factory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
-                    getClass().getClassLoader(),
-                    new Class<?>[] {ConsumerFactory.class},
-                    (proxy, method, arguments) -> method.invoke(consumers, arguments)));
+        ContainerFactory foreign(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(
+                    factory -> factory.setConsumerFactory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {ConsumerFactory.class},
+                            (proxy, method, arguments) -> method.invoke(consumers, arguments))));
         }
 
         /** Deserializers that are objects, for all containers of this factory. */
         @Bean
         @SuppressWarnings({"unchecked", "rawtypes"})
-        ConcurrentKafkaListenerContainerFactory<Object, Object> given(ConsumerFactory<Object, Object> consumers) {
+        ContainerFactory given(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
             DefaultKafkaConsumerFactory factory =
                     new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
             factory.setValueDeserializer(new PickyDeserializer());
-            return factory(factory);
+            plain.setConsumerFactory(factory);
+            return plain;
         }
 
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> besides(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> given) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(given.getConsumerFactory());
-            factory.setCommonErrorHandler(new CommonErrorHandler() {
+        ContainerFactory besides(ContainerFactory plain, ContainerFactory given) {
+            plain.setConsumerFactory(given.getConsumerFactory());
+            plain.setCommonErrorHandler(new CommonErrorHandler() {
 
                 @Override
                 public void handleOtherException(
@@ -591,29 +561,21 @@ class FailureHandlingIT extends SharedApplicationTest {
                     container.stop(() -> {});
                 }
             });
-            return factory;
+            return plain;
         }
 
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> replacing(ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
-            factory.setRecordInterceptor((record, consumer) -> {
+        ContainerFactory replacing(ContainerFactory plain) {
+            return plain.with(factory -> factory.setRecordInterceptor((record, consumer) -> {
                 ConsumerRecord<Object, Object> other = new ConsumerRecord<>(
                         record.topic(), record.partition(), record.offset(), record.key(), "another poison");
                 other.headers().add("message-id", bytes("another"));
                 return other;
-            });
-            return factory;
+            }));
         }
     }
 
     static class Listeners extends ListenersOfKinds {
-
-        private final Effects effects;
-
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
 
         /** A payload's first word says whether it fails. */
         @Override
@@ -660,21 +622,18 @@ class FailureHandlingIT extends SharedApplicationTest {
             payloads.forEach(this::on);
         }
 
-        @KafkaListener(id = "manual", topics = "manual${suffix}", groupId = "manual${suffix}")
-        @IdempotentListener("manual")
+        @OfKind("manual")
         void manual(String payload, Acknowledgment acknowledgment) {
             on(payload);
             acknowledgment.acknowledge();
         }
 
-        @KafkaListener(
-                topics = "orders${suffix}",
-                groupId = "orders${suffix}",
+        @OfKind(
+                value = "orders",
                 properties = {
                     "value.deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
                     "spring.json.trusted.packages=dev.idempotency.failure"
                 })
-        @IdempotentListener("orders")
         void orders(ConsumerRecord<String, Order> record) {
             record.value().status = "ACCEPT";
             record.headers().lastHeader("written").value()[0] = '!';

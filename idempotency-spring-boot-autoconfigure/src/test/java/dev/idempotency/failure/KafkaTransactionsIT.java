@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.testing.TestKafka;
 import java.util.List;
@@ -26,9 +27,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
@@ -45,9 +44,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         start(
                 Application.class,
                 "spring.kafka.producer.transaction-id-prefix=" + TestKafka.uniqueName("transaction"),
-                "idempotency.errors.max-attempts=3",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.max-interval=20ms");
+                "idempotency.errors.max-attempts=3");
         // For the test, which sends outside of transactions: their markers would count as messages not caught up with.
         this.app.bean(KafkaTemplate.class).setAllowNonTransactional(true);
         assertThat(output).containsOnlyOnce("Kafka transactions are switched off");
@@ -78,7 +75,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, Listeners.class})
+    @Import(Listeners.class)
     static class Application {
 
         /** Spring Boot defines none beside the one of Kafka. */
@@ -95,24 +92,17 @@ class KafkaTransactionsIT extends SharedApplicationTest {
 
         @Bean
         @SuppressWarnings("removal") // Still in force where it is set.
-        ConcurrentKafkaListenerContainerFactory<Object, Object> deprecatedFactory(
-                ConsumerFactory<Object, Object> consumers, KafkaTransactionManager<?, ?> transactions) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            factory.setConsumerFactory(consumers);
-            factory.getContainerProperties().setTransactionManager(transactions);
-            return factory;
+        ContainerFactory deprecatedFactory(ContainerFactory plain, KafkaTransactionManager<?, ?> transactions) {
+            return plain.with(factory -> factory.getContainerProperties().setTransactionManager(transactions));
         }
     }
 
     static class Listeners extends ListenersOfKinds {
 
-        private final Effects effects;
         private final KafkaTemplate<Object, Object> template;
         private final String sent;
 
-        Listeners(Effects effects, KafkaTemplate<Object, Object> template, @Value("sent${suffix}") String sent) {
-            this.effects = effects;
+        Listeners(KafkaTemplate<Object, Object> template, @Value("sent${suffix}") String sent) {
             this.template = template;
             this.sent = sent;
         }
@@ -135,8 +125,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         void deprecated(String payload) {}
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50))
-        @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
-        @IdempotentListener("retried")
+        @OfKind("retried")
         void retried(String payload) {
             on(payload);
         }

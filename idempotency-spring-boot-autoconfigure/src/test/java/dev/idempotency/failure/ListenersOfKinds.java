@@ -1,28 +1,25 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import java.util.List;
-import org.springframework.kafka.annotation.KafkaListener;
 
 /** A record, a batch and a poll listener that do the same. Ids, topics, groups and consumers are named after the kind. */
-abstract class ListenersOfKinds {
+abstract class ListenersOfKinds extends HasEffects {
 
     abstract void on(String payload);
 
-    @KafkaListener(id = "records", topics = "records${suffix}", groupId = "records${suffix}")
-    @IdempotentListener("records")
+    @OfKind("records")
     void records(String payload) {
         on(payload);
     }
 
-    @KafkaListener(id = "batches", topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true")
-    @IdempotentListener("batches")
+    @OfKind(value = "batches", batch = "true")
     void batches(List<String> payloads) {
         payloads.forEach(this::on);
     }
 
-    @KafkaListener(id = "polls", topics = "polls${suffix}", groupId = "polls${suffix}")
-    @IdempotentListener(value = "polls", transactionPerPoll = "true")
+    @OfKind(value = "polls", transactionPerPoll = "true")
     void polls(String payload) {
         on(payload);
     }

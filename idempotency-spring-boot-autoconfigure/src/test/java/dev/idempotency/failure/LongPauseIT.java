@@ -3,8 +3,8 @@ package dev.idempotency.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
@@ -20,9 +20,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Import;
 import org.springframework.dao.RecoverableDataAccessException;
-import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.util.Assert;
 
 /** Pauses that are longer than what happens meanwhile. */
@@ -36,7 +34,9 @@ class LongPauseIT extends SharedApplicationTest {
                 Listener.class,
                 "spring.kafka.consumer.properties.max.poll.interval.ms=5000",
                 "spring.kafka.consumer.heartbeat-interval=300ms",
-                "idempotency.errors.initial-interval=8s");
+                "idempotency.errors.initial-interval=8s",
+                "idempotency.errors.max-interval=8s",
+                "idempotency.errors.outage.max-interval=5s");
     }
 
     @Test
@@ -54,7 +54,7 @@ class LongPauseIT extends SharedApplicationTest {
     void aPartitionThatWentAwayAndCameBackWithoutTheMessageIsNotWaitedFor() {
         send("outages", "away");
         OutageRegistry outages = this.app.bean(OutageRegistry.class);
-        await().atMost(Duration.ofSeconds(30)).until(() -> !outages.current().isEmpty());
+        await().until(() -> !outages.current().isEmpty());
         beProcessedByAnother("outages");
         await().until(() -> outages.current().isEmpty());
     }
@@ -75,8 +75,7 @@ class LongPauseIT extends SharedApplicationTest {
         try (KafkaConsumer<byte[], byte[]> other =
                 new KafkaConsumer<>(configuration, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             other.subscribe(List.of(topic(group)));
-            await().atMost(Duration.ofSeconds(30))
-                    .until(() -> !other.poll(Duration.ofMillis(100)).isEmpty());
+            await().until(() -> !other.poll(Duration.ofMillis(100)).isEmpty());
             other.commitSync();
         }
     }
@@ -95,18 +94,11 @@ class LongPauseIT extends SharedApplicationTest {
         }
     }
 
-    @Import(Effects.class)
-    static class Listener {
+    static class Listener extends HasEffects {
 
-        private final Effects effects;
         private final AtomicInteger attempts = new AtomicInteger();
 
-        Listener(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(topics = "retries${suffix}", groupId = "retries${suffix}")
-        @IdempotentListener("retries")
+        @OfKind("retries")
         void onRetry(String payload) {
             if (payload.equals("flaky")) {
                 this.effects.happen("flaky " + this.attempts.incrementAndGet());
@@ -114,8 +106,7 @@ class LongPauseIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "outages${suffix}", groupId = "outages${suffix}")
-        @IdempotentListener("outages")
+        @OfKind("outages")
         void onOutage(String payload) {
             throw new RecoverableDataAccessException("for the test");
         }

@@ -3,12 +3,12 @@ package dev.idempotency.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,15 +26,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.BatchListenerFailedException;
-import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
-import org.springframework.kafka.listener.MessageListenerContainer;
 
 /** Whoever names a record of a batch, and whichever: records before it are not taken for done unless they are. */
 class MisnamedRecordsIT extends SharedApplicationTest {
@@ -43,27 +36,17 @@ class MisnamedRecordsIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(2, "provided", "logged", "records");
-        start(
-                Application.class,
-                "idempotency.errors.initial-interval=20ms",
-                "idempotency.errors.max-interval=50ms",
-                "idempotency.errors.max-attempts=3");
-    }
-
-    private MessageListenerContainer container(String kind) {
-        return this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(kind);
+        start(Application.class, "idempotency.errors.max-attempts=3");
     }
 
     /** Sends payloads to both partitions in turn, to be polled together. */
     private void sendTogether(String kind, String... payloads) {
-        container(kind).pause();
-        await().until(() -> container(kind).isContainerPaused());
+        containerOf(kind).pause();
+        await().until(() -> containerOf(kind).isContainerPaused());
         for (int i = 0; i < payloads.length; i++) {
-            ProducerRecord<Object, Object> record = new ProducerRecord<>(topic(kind), i % 2, null, payloads[i]);
-            record.headers().add("message-id", payloads[i].getBytes(StandardCharsets.UTF_8));
-            this.app.send(record);
+            sendTo(kind, i % 2, payloads[i]);
         }
-        container(kind).resume();
+        containerOf(kind).resume();
     }
 
     private List<String> givenUp(String kind) {
@@ -117,37 +100,26 @@ class MisnamedRecordsIT extends SharedApplicationTest {
         String payload = "memory " + kind;
         String[] all = {"1 " + payload, "2 " + payload, payload, "4 " + payload};
         sendTogether(kind, all);
-        await().atMost(Duration.ofSeconds(60)).until(() -> !container(kind).isChildRunning());
-        container(kind).stop();
-        container(kind).start();
+        await().until(() -> !containerOf(kind).isChildRunning());
+        containerOf(kind).stop();
+        containerOf(kind).start();
         awaitCaughtUp(kind);
         assertThat(this.app.bean(Effects.class).all()).containsOnlyOnce(all);
         assertThat(givenUp(kind)).doesNotContain(all);
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, Listeners.class})
+    @Import(Listeners.class)
     static class Application {
 
-        private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
-                ConsumerFactory<Object, Object> consumers, CommonErrorHandler errorHandler) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            factory.setConsumerFactory(consumers);
-            factory.setBatchListener(true);
-            factory.setBatchInterceptor(new NamingInterceptor());
-            factory.setCommonErrorHandler(errorHandler);
-            return factory;
+        @Bean
+        ContainerFactory provided(ContainerFactory plain) {
+            return plain.with(factory -> factory.setBatchInterceptor(new NamingInterceptor()));
         }
 
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> provided(ConsumerFactory<Object, Object> consumers) {
-            return factory(consumers, null);
-        }
-
-        @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> logging(ConsumerFactory<Object, Object> consumers) {
-            return factory(consumers, new CommonLoggingErrorHandler());
+        ContainerFactory logging(ContainerFactory plain) {
+            return provided(plain).with(factory -> factory.setCommonErrorHandler(new CommonLoggingErrorHandler()));
         }
     }
 
@@ -175,38 +147,22 @@ class MisnamedRecordsIT extends SharedApplicationTest {
         }
     }
 
-    static class Listeners {
+    static class Listeners extends HasEffects {
 
-        private final Effects effects;
         private volatile String lastFatal = "";
         private volatile ConsumerRecord<String, String> earlier;
 
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(
-                id = "provided",
-                topics = "provided${suffix}",
-                groupId = "provided${suffix}",
-                containerFactory = "provided")
-        @IdempotentListener("provided")
+        @OfKind(value = "provided", batch = "true", containerFactory = "provided")
         void provided(List<ConsumerRecord<String, String>> records) {
             onBatch(records);
         }
 
-        @KafkaListener(
-                id = "logged",
-                topics = "logged${suffix}",
-                groupId = "logged${suffix}",
-                containerFactory = "logging")
-        @IdempotentListener("logged")
+        @OfKind(value = "logged", batch = "true", containerFactory = "logging")
         void logged(List<ConsumerRecord<String, String>> records) {
             onBatch(records);
         }
 
-        @KafkaListener(id = "records", topics = "records${suffix}", groupId = "records${suffix}")
-        @IdempotentListener("records")
+        @OfKind("records")
         void on(String payload) {
             this.effects.happen(payload);
             if (payload.startsWith("memory") && !this.lastFatal.equals(payload)) {

@@ -13,7 +13,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -62,7 +61,7 @@ class PostgresFailuresIT extends AbstractStoreFailuresIT {
         try {
             this.app.send(this.topic + "-kept", "patient", "patient");
             Retries retries = this.app.bean(Retries.class);
-            await().atMost(Duration.ofSeconds(30)).until(() -> retries.of("kept") > 2 * MAX_ATTEMPTS);
+            await().until(() -> retries.of("kept") > 2 * MAX_ATTEMPTS);
         } finally {
             asAdmin("alter table gone rename to idempotency_inbox");
         }
@@ -119,8 +118,8 @@ class PostgresFailuresIT extends AbstractStoreFailuresIT {
 
         private final TransactionTemplate inner;
 
-        WithInbox(Effects effects, JdbcTemplate jdbc, PlatformTransactionManager transactions) {
-            super(effects, jdbc);
+        WithInbox(JdbcTemplate jdbc, PlatformTransactionManager transactions) {
+            super(jdbc);
             this.inner = new TransactionTemplate(transactions);
             this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
             this.inner.setReadOnly(true);
@@ -138,8 +137,12 @@ class PostgresFailuresIT extends AbstractStoreFailuresIT {
             this.effects.happen("kept " + payload);
             switch (payload) {
                 case "idle" -> {
+                    Integer session = this.jdbc.queryForObject("select pg_backend_pid()", Integer.class);
                     this.jdbc.execute("set local idle_in_transaction_session_timeout = '50ms'");
-                    await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+                    await().until(() -> this.inner
+                            .execute(status ->
+                                    this.jdbc.queryForList("select pid from pg_stat_activity where pid = ?", session))
+                            .isEmpty());
                     this.effects.happen(payload);
                 }
                 case "temporary" -> {

@@ -1,14 +1,13 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Counts the retries of each consumer. */
-class Retries implements IdempotencyObserver {
+class Retries implements IdempotencyEventListener {
 
     private final Map<String, AtomicInteger> counts = new ConcurrentHashMap<>();
 
@@ -19,9 +18,9 @@ class Retries implements IdempotencyObserver {
     }
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         AtomicInteger count = this.counts.computeIfAbsent(consumer.name(), name -> new AtomicInteger());
-        return new ConsumerObserver() {
+        return new IdempotencyEventListener() {
 
             @Override
             public void retried(int messages) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.ConsumerOutage;
@@ -22,7 +23,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.GroupState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -147,9 +147,7 @@ class ServerRestartIT {
         KafkaTemplate<String, String> template = app.bean(KafkaTemplate.class);
         int number = this.sent.size();
         String payload = kind + " " + number;
-        ProducerRecord<String, String> record = new ProducerRecord<>(TOPIC, number % 3, null, payload);
-        record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
-        this.sends.add(template.send(record));
+        this.sends.add(template.send(TestApplication.message(TOPIC, number % 3, payload, payload)));
         this.sent.add(payload);
     }
 
@@ -182,14 +180,12 @@ class ServerRestartIT {
         }
     }
 
-    @Import({Effects.class, LastAttempt.class})
-    static class Listeners {
+    @Import(LastAttempt.class)
+    static class Listeners extends HasEffects {
 
-        private final Effects effects;
         private final LastAttempt lastAttempt;
 
-        Listeners(Effects effects, LastAttempt lastAttempt) {
-            this.effects = effects;
+        Listeners(LastAttempt lastAttempt) {
             this.lastAttempt = lastAttempt;
         }
 

@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.StoreServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -25,9 +23,7 @@ class H2ModesInboxIT {
     void theInboxIsWrittenReadAndCleanedInEveryModeOfH2(String mode) {
         try (HikariDataSource dataSource = new HikariDataSource()) {
             dataSource.setJdbcUrl("jdbc:h2:mem:inbox-" + mode + ";MODE=" + mode);
-            IdempotencyDatabase database =
-                    new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-            new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+            IdempotencyDatabase database = StoreServer.tablesIn(dataSource);
             InboxTable table = new InboxTable(database, database.jdbc());
             InboxReader reader = new InboxReader(database);
             TransactionTemplate transaction = database.newTransaction();

@@ -1,14 +1,14 @@
 package dev.idempotency.inbox;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.Claim;
-import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
@@ -20,7 +20,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +43,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
-import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -73,7 +71,6 @@ class InboxIT extends SharedApplicationTest {
                 "idempotency.inbox.retention.processed=2d",
                 "idempotency.inbox.retention.failed=10d",
                 "idempotency.cleanup.enabled=false",
-                "idempotency.errors.initial-interval=1ms",
                 "idempotency.errors.max-attempts=2");
         this.inbox = this.app.bean(Inbox.class);
     }
@@ -186,9 +183,11 @@ class InboxIT extends SharedApplicationTest {
         assertThat(large.payload()).isNull();
         assertThat(large.entry().payloadSize()).isEqualTo(MAX_PAYLOAD + 1);
         assertThat(large.entry().payloadOmitted()).isEqualTo("too large");
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.replay(new MessageId("large", "1")))
-                .withMessageContainingAll("payload was not kept (too large)", "idempotency.inbox.max-payload");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(new MessageId("large", "1")),
+                "payload was not kept (too large)",
+                "idempotency.inbox.max-payload");
         assertThat(this.inbox.replayFailed("large")).isEqualTo(new ReplayResult(0, 0, 1));
     }
 
@@ -218,14 +217,12 @@ class InboxIT extends SharedApplicationTest {
     void attemptsInRetryTopicsAreAttemptsAtTheSameMessageAndItsReplayBeginsAnew() {
         failAt("retried", 5);
         this.app.send(topic("retried"), "1", "retried");
-        Awaitility.await("dead letter").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
-                        TopicContents.values(topic("retried") + "-dlt"))
+        Awaitility.await("dead letter").untilAsserted(() -> assertThat(TopicContents.values(topic("retried") + "-dlt"))
                 .hasSize(1));
         InboxEntry failed = assertEntry("retried", "1", InboxStatus.FAILED, 3);
         assertThat(failed.record().topic()).isEqualTo(topic("retried"));
         this.inbox.replay(new MessageId("retried", "1"));
         Awaitility.await("processed")
-                .atMost(Duration.ofSeconds(30))
                 .until(() -> message("retried", "1").entry().status() == InboxStatus.PROCESSED);
         assertEntry("retried", "1", InboxStatus.PROCESSED, 6);
         assertThat(effectsOf("retried")).containsExactly("retried retried");
@@ -307,12 +304,15 @@ class InboxIT extends SharedApplicationTest {
     void aProcessedMessageIsReplayedOnlyWhenItIsForgottenOnPurpose() {
         MessageId twice = new MessageId("fallible", "twice");
         sendAndAwait("fallible", "twice", "twice");
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.replay(twice))
-                .withMessageContainingAll("has been processed", "Forget it on purpose");
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.replay(new MessageId("fallible", "unknown")))
-                .withMessageContaining("not in the inbox");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(twice),
+                "has been processed",
+                "Forget it on purpose");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(new MessageId("fallible", "unknown")),
+                "not in the inbox");
         this.inbox.forgetAndReplay(twice);
         awaitCaughtUp("fallible");
         assertEntry("fallible", "twice", InboxStatus.PROCESSED, 2);
@@ -358,10 +358,7 @@ class InboxIT extends SharedApplicationTest {
         for (int partition = 0; partition < 3; partition++) {
             String payload = "to " + partition;
             failAt(payload, 2);
-            ProducerRecord<String, String> record =
-                    new ProducerRecord<>(topic("spread"), partition, "the same key", payload);
-            record.headers().add("message-id", bytes(payload));
-            this.app.send(record);
+            sendTo("spread", partition, payload);
         }
         awaitCaughtUp("spread");
         assertThat(this.inbox.replayFailed("spread").sent()).isEqualTo(3);
@@ -397,12 +394,13 @@ class InboxIT extends SharedApplicationTest {
         new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
                 .executeWithoutResult(status ->
                         store.claim(List.of(new Claim(processed, new RecordCoordinates(topic("origin"), 0, 0)))));
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.replay(new MessageId("huge", "1")))
-                .withMessageContainingAll("could not be sent to " + topic("origin"), "RecordTooLarge");
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.forgetAndReplay(processed))
-                .withMessageContaining("Nothing was forgotten");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(new MessageId("huge", "1")),
+                "could not be sent to " + topic("origin"),
+                "RecordTooLarge");
+        assertThrown(
+                OperatorActionException.class, () -> this.inbox.forgetAndReplay(processed), "Nothing was forgotten");
         assertThat(store.find(List.of(processed))).containsKey(processed);
         assertEntry("huge", "1", InboxStatus.FAILED, 1);
         assertThat(assertEntry("huge", "2", InboxStatus.PROCESSED, 1).replays()).isZero();
@@ -421,16 +419,10 @@ class InboxIT extends SharedApplicationTest {
         assertThat(output).contains("no longer a partition 7 of topic", "no longer a topic");
     }
 
-    @Import({Effects.class, SimpleMeterRegistry.class, TestApplication.WithJpa.class})
-    static class Listeners {
+    @Import({SimpleMeterRegistry.class, TestApplication.WithJpa.class})
+    static class Listeners extends HasEffects {
 
         private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
-        private final Effects effects;
-
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
-
         /** A method, since the application has a proxy of this. */
         void failAt(String payload, int times) {
             this.failures.put(payload, new AtomicInteger(times));
@@ -448,29 +440,23 @@ class InboxIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "any${suffix}", groupId = "any${suffix}")
-        @IdempotentListener(consumer = "any")
+        @OfKind("any")
         void any(ConsumerRecord<String, Object> record) {}
 
-        @KafkaListener(topics = "unkept${suffix}", groupId = "unkept${suffix}")
-        @IdempotentListener(consumer = "unkept", inbox = "false")
+        @OfKind(value = "unkept", inbox = "false")
         void unkept(String payload) {}
 
-        @KafkaListener(
-                topics = "stripped${suffix}",
-                groupId = "stripped${suffix}",
+        @OfKind(
+                value = "stripped",
                 properties = "value.deserializer=dev.idempotency.inbox.InboxIT$HeaderRemovingDeserializer")
-        @IdempotentListener(consumer = "stripped")
         void stripped(ConsumerRecord<String, Object> record) {}
 
-        @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
-        @IdempotentListener(consumer = "large", inbox = "true")
+        @OfKind(value = "large", inbox = "true")
         void large(String payload) {
             work("large", payload);
         }
 
-        @KafkaListener(topics = "batch${suffix}", groupId = "batch${suffix}", batch = "true")
-        @IdempotentListener(consumer = "batch")
+        @OfKind(value = "batch", batch = "true")
         void batch(List<String> payloads) {
             for (int i = 0; i < payloads.size(); i++) {
                 this.effects.happen("batch " + payloads.get(i));
@@ -480,33 +466,28 @@ class InboxIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "fallible${suffix}", groupId = "fallible${suffix}")
-        @IdempotentListener(consumer = "fallible")
+        @OfKind("fallible")
         void fallible(String payload) {
             work("fallible", payload);
         }
 
-        @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
-        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
+        @OfKind(value = "coordinates", key = "#coordinates")
         void coordinates(String payload) {
             work("coordinates", payload);
         }
 
         @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 100))
-        @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
-        @IdempotentListener(consumer = "retried")
+        @OfKind("retried")
         void retried(String payload) {
             work("retried", payload);
         }
 
-        @KafkaListener(topics = "spread${suffix}", groupId = "spread${suffix}")
-        @IdempotentListener(consumer = "spread")
+        @OfKind("spread")
         void spread(String payload) {
             work("spread", payload);
         }
 
-        @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
-        @IdempotentListener(consumer = "stubborn")
+        @OfKind("stubborn")
         @Transactional(noRollbackFor = IllegalStateException.class)
         void stubborn(String payload) {
             work("stubborn", payload);

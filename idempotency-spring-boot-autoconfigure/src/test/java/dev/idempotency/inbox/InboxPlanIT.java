@@ -2,10 +2,8 @@ package dev.idempotency.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
+import dev.idempotency.store.StoreServer;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -31,12 +29,10 @@ class InboxPlanIT {
     private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
     private final TransactionTemplate transaction =
             new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-    private final IdempotencyDatabase tables =
-            new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
+    private final IdempotencyDatabase tables = StoreServer.tablesIn(this.dataSource);
 
     @BeforeAll
     void manyRows() {
-        new Schema(this.tables, SchemaMode.MIGRATE).afterPropertiesSet();
         this.jdbc.update("""
                 insert into idempotency_inbox (consumer_id, message_id, status, message_type, record_topic,
                     record_partition, record_offset, record_headers, attempts, updated_at)

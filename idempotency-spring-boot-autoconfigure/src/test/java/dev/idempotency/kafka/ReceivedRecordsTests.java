@@ -3,14 +3,18 @@ package dev.idempotency.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.common.utils.Bytes;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** What is remembered of records as they were received, and their digests. */
 class ReceivedRecordsTests {
 
     private final ReceivedRecords received = new ReceivedRecords();
@@ -95,5 +99,29 @@ class ReceivedRecordsTests {
         assertThat(this.received.size()).isOne();
         this.received.beginPoll();
         assertThat(this.received.size()).isZero();
+    }
+
+    private static @Nullable Long digest(@Nullable Object value) {
+        return PayloadDigester.OF_VALUES.digest(new ConsumerRecord<>("topic", 0, 0, "key", value));
+    }
+
+    @Test
+    void lengthAndChecksumAreInOneNumber() {
+        // The check value of CRC-32C.
+        assertThat(digest("123456789")).isEqualTo((9L << 32) | 0xE3069283L);
+        assertThat(digest("")).isZero();
+        assertThat(digest(null)).as("no value is not an empty one").isEqualTo(-1);
+    }
+
+    @Test
+    void textAndBytesAreDigestedAlikeAndOtherTypesNotAtAll() {
+        byte[] bytes = "Grüße 😀".getBytes(StandardCharsets.UTF_8);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        assertThat(digest("Grüße 😀"))
+                .isEqualTo(digest(bytes))
+                .isEqualTo(digest(Bytes.wrap(bytes)))
+                .isEqualTo(digest(buffer));
+        assertThat(buffer.remaining()).isEqualTo(bytes.length);
+        assertThat(digest(42)).isNull();
     }
 }

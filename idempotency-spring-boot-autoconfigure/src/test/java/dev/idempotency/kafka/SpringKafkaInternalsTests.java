@@ -1,5 +1,6 @@
 package dev.idempotency.kafka;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -52,13 +53,15 @@ class SpringKafkaInternalsTests {
     @Test
     void aSpringKafkaWithoutAMemberThatIsNeededIsRefusedWithThatMember() {
         ClassLoader without = new FilteredClassLoader("org.springframework.kafka.listener.FailedRecordTracker"::equals);
-        assertThatIllegalStateException()
-                .isThrownBy(() -> SpringKafkaInternals.requireSupported("4.9.0", without))
-                .withMessageContaining("Spring Kafka 4.9.0: it has no field")
-                .withMessageContaining("in org.springframework.kafka.listener.FailedRecordTracker");
-        assertThatIllegalStateException()
-                .isThrownBy(() -> SpringKafkaInternals.requireSupported(null, without))
-                .withMessageContaining("Spring Kafka of unknown version");
+        assertThrown(
+                IllegalStateException.class,
+                () -> SpringKafkaInternals.requireSupported("4.9.0", without),
+                "Spring Kafka 4.9.0: it has no field",
+                "in org.springframework.kafka.listener.FailedRecordTracker");
+        assertThrown(
+                IllegalStateException.class,
+                () -> SpringKafkaInternals.requireSupported(null, without),
+                "Spring Kafka of unknown version");
     }
 
     @Test

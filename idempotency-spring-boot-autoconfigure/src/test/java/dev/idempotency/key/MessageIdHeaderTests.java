@@ -1,8 +1,7 @@
 package dev.idempotency.key;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.IdempotentConsumer;
@@ -43,10 +42,13 @@ class MessageIdHeaderTests {
     @Test
     void anotherIdIsRefusedRatherThanReplaced() {
         MessageIdHeader.stamp(this.record, "of the message received");
-        assertThatIllegalStateException()
-                .isThrownBy(() -> MessageIdHeader.stamp(this.record, "4711/PAID"))
-                .withMessageContainingAll(
-                        "orders", "'of the message received'", "'4711/PAID'", "leave out 'message-id'");
+        assertThrown(
+                IllegalStateException.class,
+                () -> MessageIdHeader.stamp(this.record, "4711/PAID"),
+                "orders",
+                "'of the message received'",
+                "'4711/PAID'",
+                "leave out 'message-id'");
         assertThat(idsOf(this.record)).containsExactly("of the message received");
     }
 
@@ -94,9 +96,7 @@ class MessageIdHeaderTests {
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "null", "a\0b", "\ud800"})
     void whatNobodyCouldTellTheMessageByIsRefused(String id) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> MessageIdHeader.stamp(this.record, id))
-                .withMessageContaining("topic orders");
+        assertThrown(IllegalArgumentException.class, () -> MessageIdHeader.stamp(this.record, id), "topic orders");
         assertThat(idsOf(this.record)).isEmpty();
     }
 }

@@ -1,8 +1,8 @@
 package dev.idempotency.key;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.ConsumerWaitingException;
@@ -37,6 +37,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
 
+/** Keys from headers and from expressions, and the ids that are made of them. */
 class MessageIdResolverTests {
 
     private static final Uuid TOPIC_ID = Uuid.fromString("sSgSD6FsTlmLMQ7rnjXs3w");
@@ -126,13 +127,8 @@ class MessageIdResolverTests {
 
     @Test
     void keysThatNoDatabaseTakesAreRefusedWithTheirRecord() {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> resolve("a\0b"))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("NUL");
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> resolve("a\ud800"))
-                .withMessageContaining("Unicode");
+        assertThrown(InvalidMessageKeyException.class, () -> resolve("a\0b"), "orders-2@17", "NUL");
+        assertThrown(InvalidMessageKeyException.class, () -> resolve("a\ud800"), "Unicode");
     }
 
     @Test
@@ -186,7 +182,7 @@ class MessageIdResolverTests {
         assertThat(without.keyOf(view(null))).isEqualTo("orders17");
         KeySource with = new ExpressionKeySource("key", "{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
         MessageIdResolver ids = new MessageIdResolver("ledger", with, OnMissingKey.PROCESS);
-        assertThatExceptionOfType(ConsumerWaitingException.class).isThrownBy(() -> ids.resolve(view(null)));
+        assertThrown(ConsumerWaitingException.class, () -> ids.resolve(view(null)));
     }
 
     @Test
@@ -245,10 +241,11 @@ class MessageIdResolverTests {
                 "#payload.line * 100 + #payload.number",
             })
     void twoNumbersInARowAreNoKeyAsOtherMessagesMayHaveTheSame(String expression) {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate(expression, Map.of("customer", 1L, "number", 12, "line", 3)))
-                .withMessageContaining("puts two numbers together")
-                .withMessageContaining("orders-2@17");
+        assertThrown(
+                InvalidMessageKeyException.class,
+                () -> evaluate(expression, Map.of("customer", 1L, "number", 12, "line", 3)),
+                "puts two numbers together",
+                "orders-2@17");
     }
 
     private static Map<String, Object> order(String status, Object id) {
@@ -306,18 +303,20 @@ class MessageIdResolverTests {
     @ParameterizedTest
     @ValueSource(strings = {"#payload", "'x/' + #payload", "'x/' + {1, 2}", "'x/' + new java.util.Date(0)"})
     void aPartWithoutAStableTextIsRefusedRatherThanMistaken(String expression) {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate(expression, new Line(3)))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("make it a text");
+        assertThrown(
+                InvalidMessageKeyException.class,
+                () -> evaluate(expression, new Line(3)),
+                "orders-2@17",
+                "make it a text");
     }
 
     @Test
     void anExpressionThatCannotBeEvaluatedNamesTheRecord() {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate("#payload.noSuchThing", "text"))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("noSuchThing");
+        assertThrown(
+                InvalidMessageKeyException.class,
+                () -> evaluate("#payload.noSuchThing", "text"),
+                "orders-2@17",
+                "noSuchThing");
     }
 
     @ParameterizedTest
@@ -345,9 +344,10 @@ class MessageIdResolverTests {
     void anExpressionThatRefersToWhatThereIsNotIsRefusedAtOnce(String expression) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         beans.registerSingleton("keys", new Keys());
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> source(expression, List.of(), beans))
-                .withMessageContaining("The key expression '" + expression + "'");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> source(expression, List.of(), beans),
+                "The key expression '" + expression + "'");
     }
 
     @ParameterizedTest
@@ -380,9 +380,10 @@ class MessageIdResolverTests {
         ClassLoader before = thread.getContextClassLoader();
         thread.setContextClassLoader(new FilteredClassLoader("com.jayway.jsonpath"));
         try {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> evaluate("#jsonPath(#payload, '$.id')", "{}"))
-                    .withMessageContaining("com.jayway.jsonpath:json-path");
+            assertThrown(
+                    IllegalArgumentException.class,
+                    () -> evaluate("#jsonPath(#payload, '$.id')", "{}"),
+                    "com.jayway.jsonpath:json-path");
         } finally {
             thread.setContextClassLoader(before);
         }
@@ -397,5 +398,63 @@ class MessageIdResolverTests {
         public String keyOf(ConsumerRecord<?, ?> record) {
             return record.topic();
         }
+    }
+
+    private final HeaderKeyResolver headers =
+            new HeaderKeyResolver(List.of("idempotency-key", "message-id", "ce_id", "id"));
+
+    private void header(String name, String value) {
+        this.record.headers().add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void theFirstHeaderOfTheListThatIsPresentCounts() {
+        header("id", "last");
+        header("message-id", "second");
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("second");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"  ", "\t", " \r\n", "\u00a0", "null", ""})
+    void aBlankHeaderDoesNotCount(String blank) {
+        header("idempotency-key", blank);
+        header("id", "1");
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("1");
+    }
+
+    @Test
+    void withoutAnyOfTheHeadersThereIsNoKey() {
+        header("other", "1");
+        this.record.headers().add("id", null);
+        assertThat(this.headers.resolveKey(this.record)).isNull();
+    }
+
+    @Test
+    void aCloudEventIsIdentifiedByItsSourceAndItsId() {
+        header("ce_id", "1");
+        header("ce_source", "/shop/orders");
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("/shop/orders 1");
+    }
+
+    @Test
+    void aCloudEventWithoutAnIdHasNoKeyThatAllOfItsSourceShare() {
+        header("ce_id", "null");
+        header("ce_source", "/shop/orders");
+        assertThat(this.headers.resolveKey(this.record)).isNull();
+    }
+
+    @Test
+    void bytesThatAreNoTextBecomeHexadecimalAndStayDifferent() {
+        byte[] number = ByteBuffer.allocate(Long.BYTES).putLong(65).array();
+        this.record.headers().add("id", number);
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("hex:0000000000000041");
+        this.record.headers().add("id", new byte[] {(byte) 0xff, (byte) 0xfe});
+        assertThat(this.headers.resolveKey(this.record)).isEqualTo("hex:fffe");
+    }
+
+    @Test
+    void aTextThatLooksHexadecimalDoesNotMeetTheBytesItSpells() {
+        header("id", "hex:fffe");
+        assertThat(this.headers.resolveKey(this.record)).startsWith("hex:").isNotEqualTo("hex:fffe");
     }
 }

@@ -1,8 +1,8 @@
 package dev.idempotency.key;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.database.EntityVersion;
@@ -140,8 +140,7 @@ class VersionResolverTests {
 
     @Test
     void aNumberAndATimeDoNotCompare() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> EntityVersion.of(1).compareTo(EntityVersion.of(TIME)));
+        assertThrown(IllegalArgumentException.class, () -> EntityVersion.of(1).compareTo(EntityVersion.of(TIME)));
         assertThat(EntityVersion.of(TIME)).isLessThan(EntityVersion.of(TIME.plusNanos(1)));
     }
 }

@@ -1,10 +1,12 @@
 package dev.idempotency.listener;
 
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import java.io.IOException;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -36,7 +39,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
@@ -59,19 +61,10 @@ import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 
 /** What listeners may be called with: every signature of Spring Kafka's, converted, validated and filtered. */
+@ListenersTest.Application(beans = ArgumentsIT.Factories.class, properties = "consumer-name=named by a placeholder")
 class ArgumentsIT extends ListenersTest {
 
     private static final String PAYMENT = "{\"paymentId\":\"p-1\",\"amount\":5}";
-
-    @Override
-    String[] properties() {
-        return new String[] {"consumer-name=named by a placeholder"};
-    }
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {Factories.class};
-    }
 
     @ParameterizedTest
     @ValueSource(classes = {OfHeaders.class, OfMetadata.class, OfPojo.class, OfOwnAnnotation.class, HeadersFirst.class})
@@ -491,33 +484,44 @@ class ArgumentsIT extends ListenersTest {
         }
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> json(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
+        static ContainerFactory json(ContainerFactory plain) {
             plain.setRecordMessageConverter(new JacksonJsonMessageConverter());
             plain.setBatchMessageConverter(new BatchMessagingMessageConverter(new JacksonJsonMessageConverter()));
             return plain;
         }
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> immediate(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
-            return plain;
+        static ContainerFactory immediate(ContainerFactory plain) {
+            return plain.with(factory -> factory.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE));
         }
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> replying(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain,
-                ProducerFactory<Object, Object> producers) {
-            plain.setReplyTemplate(
-                    new KafkaTemplate<>(producers, Map.of("value.serializer", ToStringSerializer.class)));
-            return plain;
+        static ContainerFactory replying(ContainerFactory plain, ProducerFactory<Object, Object> producers) {
+            return plain.with(factory -> factory.setReplyTemplate(
+                    new KafkaTemplate<>(producers, Map.of("value.serializer", ToStringSerializer.class))));
         }
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> leavingOut(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.setBatchMessageConverter(new BatchMessagingMessageConverter() {
+        static ContainerFactory leavingOut(ContainerFactory plain) {
+            return converting(plain, message -> {
+                List<Object> payloads = new ArrayList<>((List<?>) message.getPayload());
+                payloads.remove("left-out");
+                return MessageBuilder.createMessage(payloads, message.getHeaders());
+            });
+        }
+
+        @Bean
+        static ContainerFactory convertingBatches(ContainerFactory plain) {
+            return converting(plain, message -> {
+                if (((List<?>) message.getPayload()).stream().anyMatch(Factories::isRefused)) {
+                    throw new IllegalArgumentException("by the converter");
+                }
+                return message;
+            });
+        }
+
+        private static ContainerFactory converting(ContainerFactory plain, UnaryOperator<Message<?>> conversion) {
+            return plain.with(factory -> factory.setBatchMessageConverter(new BatchMessagingMessageConverter() {
 
                 @Override
                 public Message<?> toMessage(
@@ -525,33 +529,9 @@ class ArgumentsIT extends ListenersTest {
                         Acknowledgment acknowledgment,
                         Consumer<?, ?> consumer,
                         Type type) {
-                    Message<?> message = super.toMessage(records, acknowledgment, consumer, type);
-                    List<Object> payloads = new ArrayList<>((List<?>) message.getPayload());
-                    payloads.remove("left-out");
-                    return MessageBuilder.createMessage(payloads, message.getHeaders());
+                    return conversion.apply(super.toMessage(records, acknowledgment, consumer, type));
                 }
-            });
-            return plain;
-        }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> convertingBatches(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.setBatchMessageConverter(new BatchMessagingMessageConverter() {
-
-                @Override
-                public Message<?> toMessage(
-                        List<ConsumerRecord<?, ?>> records,
-                        Acknowledgment acknowledgment,
-                        Consumer<?, ?> consumer,
-                        Type type) {
-                    if (records.stream().map(ConsumerRecord::value).anyMatch(Factories::isRefused)) {
-                        throw new IllegalArgumentException("by the converter");
-                    }
-                    return super.toMessage(records, acknowledgment, consumer, type);
-                }
-            });
-            return plain;
+            }));
         }
 
         @Bean
@@ -584,16 +564,10 @@ class ArgumentsIT extends ListenersTest {
         static RecordFilterStrategy<Object, Object> failingFilter() {
             return record -> {
                 if (isRefused(record.value())) {
-                    throw Factories.<RuntimeException>undeclared(new IOException("by the filter"));
+                    throw undeclared(new IOException("by the filter"));
                 }
                 return false;
             };
-        }
-
-        /** Throws what is not declared, as code in Kotlin does. */
-        @SuppressWarnings("unchecked") // Nobody looks at run time.
-        private static <T extends Throwable> T undeclared(Throwable failure) throws T {
-            throw (T) failure;
         }
     }
 }

@@ -13,8 +13,7 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -110,12 +109,12 @@ class ClaimAtCommitIT extends ApplicationTest {
         }
     }
 
-    static class Failures implements IdempotencyObserver, ConsumerObserver {
+    static class Failures implements IdempotencyEventListener {
 
         private final List<Throwable> failures = new CopyOnWriteArrayList<>();
 
         @Override
-        public ConsumerObserver observe(ConsumerDescription consumer) {
+        public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
             return this;
         }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
@@ -31,19 +32,14 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** A message that has the id of another one, and another payload, is never dropped unseen. */
 @ExtendWith(OutputCaptureExtension.class)
+@ListenersTest.Application(beans = ConflictsIT.Beans.class)
 class ConflictsIT extends ListenersTest {
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {Beans.class};
-    }
 
     private RecordCoordinates at(Class<? extends Listener> listener, long offset) {
         return new RecordCoordinates(topic(listener), 0, offset);
@@ -172,11 +168,8 @@ class ConflictsIT extends ListenersTest {
     static class Beans {
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> ownConsumers(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain,
-                ConsumerFactory<Object, Object> consumers) {
-            plain.setConsumerFactory(new OwnConsumerFactory(consumers));
-            return plain;
+        static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(factory -> factory.setConsumerFactory(new OwnConsumerFactory(consumers)));
         }
 
         /** For the pauses of retry topics. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.listener.ledger.Account;
 import dev.idempotency.observe.Duplicate;
@@ -28,11 +29,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A constraint of the application's own tells duplicates: which violations count, and which are failures. */
+@ListenersTest.Application(
+        beans = {TestApplication.WithJpa.class, ConstraintIT.Payments.class},
+        properties = {"spring.jpa.hibernate.ddl-auto=create", "idempotency.checks.relaxed=merged-entity"})
 class ConstraintIT extends ListenersTest {
 
     @Retention(RetentionPolicy.RUNTIME)
@@ -41,16 +43,6 @@ class ConstraintIT extends ListenersTest {
 
         @AliasFor(annotation = IdempotentListener.class, attribute = "uniqueConstraint")
         String value() default "payment_name";
-    }
-
-    @Override
-    String[] properties() {
-        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.checks.relaxed=merged-entity"};
-    }
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {TestApplication.WithJpa.class, Payments.class};
     }
 
     @ParameterizedTest
@@ -174,7 +166,7 @@ class ConstraintIT extends ListenersTest {
             Runnable insertInAnother = () -> this.another.executeWithoutResult(status -> insert.run());
             switch (payload) {
                 case "wrapped" -> wrap(insert);
-                case "late" -> beforeCommit(insert);
+                case "late" -> HasEffects.beforeCommit(insert);
                 case "elsewhere" -> {
                     insertInAnother.run();
                     throw new IllegalStateException("after another transaction has committed");
@@ -199,17 +191,6 @@ class ConstraintIT extends ListenersTest {
             } catch (DuplicateKeyException ex) {
                 // It is there, so all seems well.
             }
-        }
-
-        /** As mappers do that collect statements. */
-        private static void beforeCommit(Runnable insert) {
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void beforeCommit(boolean readOnly) {
-                    insert.run();
-                }
-            });
         }
 
         private void inSavepoint(String payload) {

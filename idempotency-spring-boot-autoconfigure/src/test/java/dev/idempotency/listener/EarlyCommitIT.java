@@ -7,6 +7,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestMariaDb;
@@ -18,7 +19,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
@@ -40,7 +40,7 @@ class EarlyCommitIT {
 
     private static void assertNothingLost(String url, CapturedOutput log) {
         String topic = TestKafka.createTopic("early", 1);
-        List<String> properties = List.of("topic=" + topic, "idempotency.errors.initial-interval=10ms");
+        List<String> properties = List.of("topic=" + topic);
         try (TestApplication app = TestApplication.start(url, properties, Truncating.class)) {
             app.send(topic, "1", "a");
             app.awaitCaughtUp("early", topic);
@@ -51,16 +51,13 @@ class EarlyCommitIT {
         }
     }
 
-    @Import(Effects.class)
-    static class Truncating {
+    static class Truncating extends HasEffects {
 
         private final JdbcTemplate jdbc;
-        private final Effects effects;
         private final IdempotentOperations operations;
 
-        Truncating(JdbcTemplate jdbc, Effects effects, IdempotentOperations operations) {
+        Truncating(JdbcTemplate jdbc, IdempotentOperations operations) {
             this.jdbc = jdbc;
-            this.effects = effects;
             this.operations = operations;
             jdbc.execute("create table staging (id integer)");
         }

@@ -22,21 +22,17 @@ import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.ResourceHolderSupport;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Transactions of listeners, in an application with all that Spring Boot configures by itself. */
+@ListenersTest.Application(
+        beans = {
+            TestApplication.Everything.class,
+            ListenerTransactionsIT.Repositories.class,
+            ListenerTransactionsIT.InnerService.class
+        },
+        properties = {"spring.jpa.hibernate.ddl-auto=create", "idempotency.key.on-missing=process"})
 class ListenerTransactionsIT extends ListenersTest {
-
-    @Override
-    String[] properties() {
-        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.key.on-missing=process"};
-    }
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {TestApplication.Everything.class, Repositories.class, InnerService.class};
-    }
 
     @Test
     void theListenersOwnTransactionAttributesHold() {
@@ -236,13 +232,7 @@ class ListenerTransactionsIT extends ListenersTest {
 
         @Override
         void swallowError() {
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void beforeCommit(boolean readOnly) {
-                    SwallowsBeforeCommit.super.swallowError();
-                }
-            });
+            beforeCommit(super::swallowError);
         }
     }
 }

@@ -2,12 +2,12 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Modifier;
@@ -20,18 +20,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Scope;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -97,12 +91,9 @@ abstract class ListenersTest extends SharedApplicationTest {
 
     /** Its effects and calls are those of its class alone. */
     @Container
-    abstract static class Listener {
+    abstract static class Listener extends HasEffects {
 
         private final List<String> calls = new CopyOnWriteArrayList<>();
-
-        @Autowired
-        private Effects effects;
 
         @Value("${suffix}")
         private String suffix;
@@ -151,14 +142,27 @@ abstract class ListenersTest extends SharedApplicationTest {
         }
     }
 
-    /** Properties of the application, of the form {@code name=value}. */
-    String[] properties() {
-        return new String[0];
+    /** What the application of a test has beside its listeners. Properties are of the form {@code name=value}. */
+    @Application
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Application {
+
+        Class<?>[] beans() default {};
+
+        String[] properties() default {};
     }
 
-    /** What the application has beside its listeners. */
+    private Application application() {
+        Class<?> described = getClass().isAnnotationPresent(Application.class) ? getClass() : Application.class;
+        return described.getAnnotation(Application.class);
+    }
+
+    String[] properties() {
+        return application().properties();
+    }
+
     Class<?>[] beans() {
-        return new Class<?>[0];
+        return application().beans();
     }
 
     @BeforeAll
@@ -170,12 +174,8 @@ abstract class ListenersTest extends SharedApplicationTest {
                 .toArray(Class<?>[]::new);
         classes.addAll(Arrays.asList(listeners));
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
-        List<String> all = new ArrayList<>(List.of(
-                "idempotency.cleanup.enabled=false",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.max-interval=20ms",
-                "idempotency.errors.max-attempts=3",
-                "idempotency.errors.outage.max-interval=20ms"));
+        List<String> all =
+                new ArrayList<>(List.of("idempotency.cleanup.enabled=false", "idempotency.errors.max-attempts=3"));
         all.addAll(Arrays.asList(properties()));
         start(all, classes.toArray(Class<?>[]::new));
     }
@@ -270,7 +270,6 @@ abstract class ListenersTest extends SharedApplicationTest {
         return (text == null) ? new String[0] : text.split(" ");
     }
 
-    @Import(Effects.class)
     static class Shared {
 
         private final List<ConsumerRecord<?, ?>> recovered = new CopyOnWriteArrayList<>();
@@ -278,37 +277,21 @@ abstract class ListenersTest extends SharedApplicationTest {
         private final Map<String, Outcomes> outcomes = new ConcurrentHashMap<>();
 
         @Bean
-        IdempotencyObserver outcomes() {
-            return consumer -> this.outcomes
+        IdempotencyEventListener outcomes() {
+            return IdempotencyEventListener.perConsumer(consumer -> this.outcomes
                     .computeIfAbsent(consumer.groupId(), any -> new Outcomes())
-                    .observe(consumer);
-        }
-
-        /** A container factory as Spring Boot has it, to be changed. */
-        @Bean
-        @Scope("prototype")
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> plain(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            return factory;
+                    .forConsumer(consumer));
         }
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> manual(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
-            return plain;
+        static ContainerFactory manual(ContainerFactory plain) {
+            return plain.with(factory -> factory.getContainerProperties().setAckMode(AckMode.MANUAL));
         }
 
         /** With an error handler of the application's own, which gives up after 20 retries. */
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.setCommonErrorHandler(errorHandler(20));
-            return plain;
+        ContainerFactory handled(ContainerFactory plain) {
+            return plain.with(factory -> factory.setCommonErrorHandler(errorHandler(20)));
         }
 
         DefaultErrorHandler errorHandler(int retries) {

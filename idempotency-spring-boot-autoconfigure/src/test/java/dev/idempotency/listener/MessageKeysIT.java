@@ -94,7 +94,7 @@ class MessageKeysIT extends ListenersTest {
     @Test
     void theUsersOwnResolverReplacesTheHeadersAndWhatItThrowsIsTheMessagesFaultUnlessItIsAnOutage() {
         assertProcessedElsewhere(
-                        List.of("idempotency.errors.max-attempts=1", "idempotency.errors.outage.max-interval=50ms"),
+                        List.of("idempotency.errors.max-attempts=1"),
                         List.of(OwnResolver.class),
                         "ignored:a",
                         ":runtime exception",

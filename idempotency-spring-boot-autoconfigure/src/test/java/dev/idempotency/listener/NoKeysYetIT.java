@@ -10,15 +10,12 @@ import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.failure.OutageRegistry;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.kafka.annotation.KafkaListener;
 
@@ -40,7 +37,7 @@ class NoKeysYetIT extends ApplicationTest {
         try (TestApplication app = start(Records.class)) {
             app.awaitOnePartitionEach();
             awaitStandstill(app);
-            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            await().untilAsserted(() -> {
                 Health health = app.bean(IdempotencyHealthIndicator.class).health();
                 assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
                 assertThat(health.getDetails()).containsKey("waitingForKeys").doesNotContainKey("waitingForDatabase");
@@ -56,8 +53,7 @@ class NoKeysYetIT extends ApplicationTest {
                     .as("dead-lettered as ever, since there are messages with a key")
                     .containsExactly("first", "second");
             assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
-            await().atMost(Duration.ofSeconds(30))
-                    .until(() -> app.bean(OutageRegistry.class).current().isEmpty());
+            await().until(() -> app.bean(OutageRegistry.class).current().isEmpty());
         }
     }
 
@@ -79,20 +75,11 @@ class NoKeysYetIT extends ApplicationTest {
     }
 
     private TestApplication start(Class<?> listener) {
-        return start(
-                List.of("idempotency.errors.outage.max-interval=100ms"),
-                listener,
-                Effects.class,
-                Failures.class,
-                Outcomes.class);
+        return start(List.of(), listener, Failures.class, Outcomes.class);
     }
 
     private void send(TestApplication app, int partition, String id, String value) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(this.topic, partition, null, value);
-        if (id != null) {
-            record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
-        }
-        app.send(record);
+        app.send(TestApplication.message(this.topic, partition, id, value));
     }
 
     /** It ends for a moment when a rebalance takes the partition away, until the next owner has tried. */
@@ -107,7 +94,7 @@ class NoKeysYetIT extends ApplicationTest {
 
     private void awaitStandstill(TestApplication app, String... cause) {
         OutageRegistry outages = app.bean(OutageRegistry.class);
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(outages.current())
+        await().untilAsserted(() -> assertThat(outages.current())
                 .singleElement()
                 .satisfies(outage -> {
                     assertThat(outage.awaited()).isEqualTo(Awaited.KEYS);
@@ -116,10 +103,7 @@ class NoKeysYetIT extends ApplicationTest {
         assertThat(app.bean(Failures.class).recovered()).isEmpty();
     }
 
-    static class Records {
-
-        @Autowired
-        private Effects effects;
+    static class Records extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
         @IdempotentListener(consumer = "records")
@@ -128,10 +112,7 @@ class NoKeysYetIT extends ApplicationTest {
         }
     }
 
-    static class Versions {
-
-        @Autowired
-        private Effects effects;
+    static class Versions extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
         @IdempotentListener(

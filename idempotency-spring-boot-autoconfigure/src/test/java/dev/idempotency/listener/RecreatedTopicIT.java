@@ -11,6 +11,7 @@ import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
@@ -20,7 +21,6 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +30,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
@@ -62,7 +61,7 @@ class RecreatedTopicIT extends ApplicationTest {
             Outcomes outcomes = app.bean(Outcomes.class);
             outcomes.duplicates.clear();
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
-            await().atMost(Duration.ofSeconds(30)).until(() -> outcomes.duplicates.size() >= 2 * KINDS.size());
+            await().until(() -> outcomes.duplicates.size() >= 2 * KINDS.size());
             assertThat(outcomes.duplicates).extracting(Duplicate::kind).containsOnly(DuplicateKind.REDELIVERY);
             send(app, "f");
             awaitEffects(app, "a", "b", "c", "d", "e", "f");
@@ -83,9 +82,8 @@ class RecreatedTopicIT extends ApplicationTest {
             awaitAll(app, "old");
             recreateTopic(ONLY_ONE);
             app.send(this.topic, "1", "new");
-            await().atMost(Duration.ofSeconds(30))
-                    .untilAsserted(() -> assertThat(TopicContents.values(this.topic + "-dlt"))
-                            .containsExactly("new"));
+            await().untilAsserted(() ->
+                    assertThat(TopicContents.values(this.topic + "-dlt")).containsExactly("new"));
             assertThat(app.bean(Effects.class).all()).containsExactly("old");
         }
     }
@@ -94,8 +92,7 @@ class RecreatedTopicIT extends ApplicationTest {
     void aDeadLetterThatIsSentBackAndAReplayAreOfTheTopicThatTheyCameFrom() {
         try (TestApplication app = start(
                 List.of(NO_TOPICS, "idempotency.errors.max-attempts=1", "idempotency.inbox.enabled=true"),
-                Kept.class,
-                Effects.class)) {
+                Kept.class)) {
             app.send(this.topic, null, "letter");
             app.send(this.topic, null, "replay");
             app.awaitCaughtUp(this.group, this.topic);
@@ -118,16 +115,9 @@ class RecreatedTopicIT extends ApplicationTest {
 
     @Test
     void whileTheBrokerCannotBeAskedForTheTopicNothingIsProcessedAndNothingGivenUp() {
-        try (TestApplication app = start(
-                List.of("idempotency.errors.outage.max-interval=100ms"),
-                Listeners.class,
-                Elsewhere.class,
-                Effects.class,
-                Failures.class,
-                Outcomes.class)) {
+        try (TestApplication app = start(Listeners.class, Elsewhere.class, Failures.class, Outcomes.class)) {
             send(app, "a", "b");
-            await().atMost(Duration.ofSeconds(30))
-                    .until(() -> app.bean(OutageRegistry.class).current().size() == KINDS.size());
+            await().until(() -> app.bean(OutageRegistry.class).current().size() == KINDS.size());
             assertThat(app.bean(OutageRegistry.class).current()).allSatisfy(outage -> {
                 assertThat(outage.awaited()).isEqualTo(Awaited.BROKER);
                 assertThat(outage.cause())
@@ -140,13 +130,12 @@ class RecreatedTopicIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).all()).isEmpty();
             app.bean(Elsewhere.class).reachable = true;
             awaitEffects(app, "a", "b");
-            await().atMost(Duration.ofSeconds(30))
-                    .until(() -> app.bean(OutageRegistry.class).current().isEmpty());
+            await().until(() -> app.bean(OutageRegistry.class).current().isEmpty());
             assertThat(app.bean(Failures.class).causes()).isEmpty();
             assertThat(app.bean(Failures.class).recovered()).isEmpty();
             assertThat(app.bean(Outcomes.class).missingKeys).isEmpty();
         }
-        await().atMost(Duration.ofSeconds(30)).until(() -> Thread.getAllStackTraces().keySet().stream()
+        await().until(() -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().contains("idempotency-topic-ids")));
     }
 
@@ -167,7 +156,7 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private TestApplication start(Class<?> listeners) {
-        return start(List.of(NO_TOPICS), listeners, Effects.class, Outcomes.class);
+        return start(List.of(NO_TOPICS), listeners, Outcomes.class);
     }
 
     private void send(TestApplication app, String... values) {
@@ -185,8 +174,7 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private static void awaitAll(TestApplication app, String... effects) {
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> assertThat(app.bean(Effects.class).all()).containsExactly(effects));
+        await().untilAsserted(() -> assertThat(app.bean(Effects.class).all()).containsExactly(effects));
     }
 
     private ProducerRecord<String, String> copyFromATopicThatIsGone(String value) {
@@ -205,22 +193,21 @@ class RecreatedTopicIT extends ApplicationTest {
      */
     private void recreateTopic(List<String> kinds) {
         // An offset that is committed later would be one of the new topic.
-        kinds.forEach(kind -> await().atMost(Duration.ofSeconds(30))
-                .until(() -> TestApplication.endOffsets(this.topic).equals(committedOffsets(kind))));
+        kinds.forEach(kind ->
+                await().until(() -> TestApplication.endOffsets(this.topic).equals(committedOffsets(kind))));
         Uuid old = topicId();
         try {
             TestKafka.sharedAdmin().deleteTopics(List.of(this.topic)).all().get(30, TimeUnit.SECONDS);
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }
-        await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+        await().ignoreExceptions().until(() -> {
             TestKafka.createTopics(1, this.topic);
             return true;
         });
         // Both are answered before the broker has heard of them: until then it takes what is sent for the old topic,
         // and forgets with that what is committed.
-        await().atMost(Duration.ofSeconds(30))
-                .ignoreExceptions()
+        await().ignoreExceptions()
                 .until(() -> !topicId().equals(old)
                         && kinds.stream()
                                 .allMatch(kind -> committedOffsets(kind).isEmpty()));
@@ -243,10 +230,7 @@ class RecreatedTopicIT extends ApplicationTest {
         }
     }
 
-    static class Listeners {
-
-        @Autowired
-        private Effects effects;
+    static class Listeners extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}records")
         @IdempotentListener(consumer = "records", key = "#coordinates")
@@ -276,10 +260,7 @@ class RecreatedTopicIT extends ApplicationTest {
     /** It listens to nothing. */
     static class Sender {}
 
-    static class Identified {
-
-        @Autowired
-        private Effects effects;
+    static class Identified extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(consumer = "identified", onConflict = "fail")
@@ -313,12 +294,9 @@ class RecreatedTopicIT extends ApplicationTest {
         }
     }
 
-    static class Kept {
+    static class Kept extends HasEffects {
 
         private volatile boolean mended;
-
-        @Autowired
-        private Effects effects;
 
         void mend() {
             this.mended = true;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,12 +77,11 @@ class RollingRestartIT extends ApplicationTest {
                         // Instances are to come and go while messages are on their way.
                         "spring.kafka.producer.properties.linger.ms=5",
                         "spring.kafka.consumer.properties." + membership.formatted(instance),
-                        "spring.kafka.listener.immediate-stop=" + immediateStop,
-                        "idempotency.errors.initial-interval=20ms"),
+                        "spring.kafka.listener.immediate-stop=" + immediateStop),
                 Listeners.class);
     }
 
-    @Import({Effects.class, FailingAtFirst.class})
+    @Import(FailingAtFirst.class)
     static class Listeners {
 
         private final FailingAtFirst work;
@@ -109,15 +109,9 @@ class RollingRestartIT extends ApplicationTest {
         }
     }
 
-    static class FailingAtFirst {
+    static class FailingAtFirst extends HasEffects {
 
         static final Set<String> FAILED = ConcurrentHashMap.newKeySet();
-
-        private final Effects effects;
-
-        FailingAtFirst(Effects effects) {
-            this.effects = effects;
-        }
 
         void on(String name) {
             this.effects.happen(name);

@@ -10,13 +10,12 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,7 +23,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -70,12 +68,11 @@ class RoundTripsIT {
                         "spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS,
                         "idempotency.cleanup.enabled=false",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
-                        "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),
                 Listeners.class);
         // A connection that the pool opened later would be counted with a delivery.
         HikariPoolMXBean pool = app.bean(HikariDataSource.class).getHikariPoolMXBean();
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> pool.getTotalConnections() == CONNECTIONS);
+        Awaitility.await().until(() -> pool.getTotalConnections() == CONNECTIONS);
         sendAll();
     }
 
@@ -84,9 +81,7 @@ class RoundTripsIT {
     private static void sendAll() {
         KafkaTemplate<String, String> kafka = app.bean(KafkaTemplate.class);
         for (int i = 0; i < MESSAGES; i++) {
-            ProducerRecord<String, String> message = new ProducerRecord<>(TOPIC, "payload " + i + "x".repeat(100));
-            message.headers().add("message-id", ("message-" + i).getBytes(StandardCharsets.UTF_8));
-            kafka.send(message);
+            kafka.send(TestApplication.message(TOPIC, null, "message-" + i, "payload " + i + "x".repeat(100)));
         }
         kafka.flush();
     }
@@ -181,19 +176,17 @@ class RoundTripsIT {
         return app.bean(Counter.class).waits.get(listener);
     }
 
-    @Import({Effects.class, Counter.class})
-    static class Listeners {
+    @Import(Counter.class)
+    static class Listeners extends HasEffects {
 
         @Bean
         static IdempotentConsumer code() {
             return IdempotentConsumer.named("code");
         }
 
-        private final Effects effects;
         private final JdbcTemplate jdbc;
 
-        Listeners(Effects effects, JdbcTemplate jdbc) {
-            this.effects = effects;
+        Listeners(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
             jdbc.execute(
                     "create table unique_effect (name varchar(1000) not null constraint unique_effect_name unique)");

@@ -2,9 +2,10 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +16,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -24,8 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Import;
-import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -49,25 +47,16 @@ class StoredRepliesIT extends SharedApplicationTest {
         }
     }
 
-    @Import(Effects.class)
-    static class Listeners {
+    static class Listeners extends HasEffects {
 
-        private final Effects effects;
-
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
-        @IdempotentListener(consumer = "requests", storeReply = true)
+        @OfKind(value = "requests", storeReply = true)
         @SendTo
         String onRequest(String payload) {
             this.effects.happen("requests " + payload);
             return payload + " is number " + this.effects.all().size();
         }
 
-        @KafkaListener(topics = "forwarded${suffix}", groupId = "forwarded${suffix}")
-        @IdempotentListener(consumer = "forwarded", storeReply = true)
+        @OfKind(value = "forwarded", storeReply = true)
         @SendTo("copies${suffix}")
         List<String> onForwarded(String payload) {
             this.effects.happen("forwarded " + payload);
@@ -81,8 +70,7 @@ class StoredRepliesIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}")
-        @IdempotentListener(consumer = "odd", storeReply = true)
+        @OfKind(value = "odd", storeReply = true)
         @SendTo("answers${suffix}")
         @Nullable
         List<Object> onOdd(String payload) {
@@ -91,8 +79,7 @@ class StoredRepliesIT extends SharedApplicationTest {
         }
 
         /** The reply is sent to a topic that does not take it at first. */
-        @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
-        @IdempotentListener(consumer = "large", storeReply = true)
+        @OfKind(value = "large", storeReply = true)
         @SendTo("large-replies${suffix}")
         String onLarge(String payload) {
             this.effects.happen("large " + payload);
@@ -104,12 +91,7 @@ class StoredRepliesIT extends SharedApplicationTest {
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
         createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "odd", "large", "large-replies");
-        start(
-                Listeners.class,
-                "idempotency.errors.initial-interval=20ms",
-                "idempotency.errors.max-interval=50ms",
-                "idempotency.errors.max-attempts=3",
-                "idempotency.producer.stamp-ids=true");
+        start(Listeners.class, "idempotency.errors.max-attempts=3", "idempotency.producer.stamp-ids=true");
         assertThat(output.getAll()).doesNotContain("[reply]").doesNotContain("the reply is never sent");
         ContainerProperties properties = new ContainerProperties(topic("replies"));
         properties.setGroupId(topic("replies"));
@@ -126,10 +108,8 @@ class StoredRepliesIT extends SharedApplicationTest {
     }
 
     private String request(String id) throws Exception {
-        ProducerRecord<String, String> record = new ProducerRecord<>(topic("requests"), id);
-        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         return this.requests
-                .sendAndReceive(record, Duration.ofSeconds(30))
+                .sendAndReceive(TestApplication.message(topic("requests"), null, id, id), Duration.ofSeconds(30))
                 .get(30, TimeUnit.SECONDS)
                 .value();
     }
@@ -153,8 +133,7 @@ class StoredRepliesIT extends SharedApplicationTest {
         assertThat(effectsOf("forwarded"))
                 .contains("forwarded x", "forwarded y")
                 .doesNotHaveDuplicates();
-        Awaitility.await("all copies").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
-                        TopicContents.values(topic("copies")))
+        Awaitility.await("all copies").untilAsserted(() -> assertThat(TopicContents.values(topic("copies")))
                 .filteredOn(copy -> !copy.startsWith("z"))
                 .containsExactly("x 1", "x 2", "y 1", "y 2", "x 1", "x 2"));
         Map<String, Set<String>> ids = new TreeMap<>();

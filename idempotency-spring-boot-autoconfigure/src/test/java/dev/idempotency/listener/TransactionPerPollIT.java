@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.metrics.MicrometerObservationListener;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
@@ -22,7 +23,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -34,17 +34,10 @@ import org.springframework.util.backoff.FixedBackOff;
 
 /** An application in which a transaction per poll is the default. */
 @ExtendWith(OutputCaptureExtension.class)
+@ListenersTest.Application(
+        beans = {TransactionPerPollIT.Beans.class, TransactionPerPollIT.Observations.class},
+        properties = {"idempotency.transaction-per-poll=true", "spring.kafka.listener.observation-enabled=true"})
 class TransactionPerPollIT extends ListenersTest {
-
-    @Override
-    String[] properties() {
-        return new String[] {"idempotency.transaction-per-poll=true", "spring.kafka.listener.observation-enabled=true"};
-    }
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {Beans.class, Observations.class};
-    }
 
     @ParameterizedTest
     @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "WithRecordErrors, 3"})
@@ -238,8 +231,7 @@ class TransactionPerPollIT extends ListenersTest {
         }
 
         @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> keepingInMemory(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
+        static ContainerFactory keepingInMemory(ContainerFactory plain) {
             DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 2));
             handler.setSeekAfterError(false);
             plain.setCommonErrorHandler(handler);

@@ -22,25 +22,18 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** What the delivery contract does not say of versions. */
+@ListenersTest.Application(
+        beans = VersionListenerIT.Scheduler.class,
+        properties = {
+            "idempotency.retention=2d",
+            "management.endpoints.web.exposure.include=idempotency",
+            "management.endpoint.idempotency.access=unrestricted"
+        })
 class VersionListenerIT extends ListenersTest {
 
     private static final String ENTITY = "#payload.split('=')[0]";
     private static final String VERSION = "#payload.split('=')[1]";
     private static final String TIME = "=2026-11-17T09:30:00Z";
-
-    @Override
-    String[] properties() {
-        return new String[] {
-            "idempotency.retention=2d",
-            "management.endpoints.web.exposure.include=idempotency",
-            "management.endpoint.idempotency.access=unrestricted"
-        };
-    }
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {Scheduler.class};
-    }
 
     private List<String> stale(Class<? extends Listener> listener) {
         return outcomes(listener).stale.stream()

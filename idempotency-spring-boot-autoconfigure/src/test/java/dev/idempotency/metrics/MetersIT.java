@@ -3,19 +3,30 @@ package dev.idempotency.metrics;
 import static dev.idempotency.app.ObservedApplication.BILLING;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.app.ObservedApplication;
 import dev.idempotency.app.PrometheusScrape;
+import dev.idempotency.app.PrometheusScrape.Series;
 import io.micrometer.observation.Observation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.util.ReflectionUtils;
+import org.yaml.snakeyaml.Yaml;
 
+/** What a running application exports, and what the dashboard and the alerts ask of it. */
 @ExtendWith(ObservedApplication.Shared.class)
 class MetersIT {
 
@@ -105,7 +116,6 @@ class MetersIT {
         this.app.bill(unique(), "fail");
         this.app.bill("", "no key");
         List<Observation.Context> observations = Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
                 .until(this.app::billingObservations, ended -> ended.size() >= before + 4)
                 .subList(before, before + 4);
         assertThat(observations)
@@ -144,5 +154,73 @@ class MetersIT {
 
     private static String unique() {
         return UUID.randomUUID().toString();
+    }
+
+    private static final Path FOLDER = Path.of("..", "observability");
+    private static final Pattern METRIC = Pattern.compile("\\b(idempotency_\\w+)(?:\\{([^}]*)})?");
+    private static final Pattern MATCHER = Pattern.compile("(\\w+)\\s*(=~|!~|!=|=)\\s*\"([^\"]*)\"");
+
+    @Test
+    void everyQueryOfTheDashboardIsAnsweredByTheMetersOfARunningApplication() throws IOException {
+        List<String> queries = JsonPath.read(dashboard(), "$.panels[*].targets[*].expr");
+        List<String> variables = JsonPath.read(dashboard(), "$.templating.list[?(@.type == 'query')].query.query");
+        assertThat(queries).hasSizeGreaterThan(20).allSatisfy(this::requireAnswer);
+        assertThat(variables).isNotEmpty().allSatisfy(this::requireAnswer);
+    }
+
+    @Test
+    void everyAlertIsAnsweredByTheMetersOfARunningApplication() throws IOException {
+        String yaml = Files.readString(FOLDER.resolve("prometheus/idempotency-alerts.yml"));
+        List<String> queries = JsonPath.read(new Yaml().<Object>load(yaml), "$.groups[*].rules[*].expr");
+        assertThat(queries).hasSizeGreaterThan(5).allSatisfy(this::requireAnswer);
+    }
+
+    /** Each of its metrics is exported, with the labels and the values that are asked for. */
+    private void requireAnswer(String query) {
+        List<MatchResult> metrics = METRIC.matcher(query).results().toList();
+        assertThat(metrics).as(query).isNotEmpty();
+        for (MatchResult metric : metrics) {
+            List<Series> exported = PrometheusScrape.of(this.app).all().stream()
+                    .filter(series -> series.name().equals(metric.group(1)))
+                    .toList();
+            assertThat(exported).as(metric.group()).isNotEmpty();
+            String labels = (metric.group(2) != null) ? metric.group(2) : "";
+            MATCHER.matcher(labels).results().forEach(matcher -> {
+                List<String> values = new ArrayList<>();
+                exported.forEach(series -> values.add(series.labels().get(matcher.group(1))));
+                if (!matcher.group(1).matches("job|instance")) {
+                    assertThat(values).as(metric.group()).doesNotContainNull();
+                    if (matcher.group(2).equals("=") && !matcher.group(3).contains("$")) {
+                        assertThat(values).as(metric.group()).contains(matcher.group(3));
+                    }
+                    if (matcher.group(2).equals("=~") && !matcher.group(3).contains("$")) {
+                        assertThat(values)
+                                .as(metric.group())
+                                .contains(matcher.group(3).split("\\|"));
+                    }
+                }
+            });
+        }
+    }
+
+    @Test
+    void everyMeterIsShownOnTheDashboard() throws IOException {
+        List<String> queries = JsonPath.read(dashboard(), "$.panels[*].targets[*].expr");
+        List<String> shown = queries.stream()
+                .flatMap(query -> METRIC.matcher(query).results())
+                .map(metric -> metric.group(1))
+                .toList();
+        assertThat(Stream.of(IdempotencyMeters.class.getFields())
+                        .map(field -> (String) ReflectionUtils.getField(field, null))
+                        .filter(name -> name.startsWith("idempotency.")))
+                .hasSizeGreaterThan(8)
+                .allSatisfy(meter -> {
+                    Pattern exported = Pattern.compile(meter.replace('.', '_') + "(_total|_seconds(_\\w+)?)?");
+                    assertThat(shown).anyMatch(exported.asMatchPredicate());
+                });
+    }
+
+    private static String dashboard() throws IOException {
+        return Files.readString(FOLDER.resolve("grafana/idempotency-dashboard.json"));
     }
 }

@@ -7,8 +7,8 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Stale;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -25,7 +25,7 @@ class MicrometerObservationListenerTests {
 
     private final ObservationRegistry registry = ObservationRegistry.create();
     private final List<Observation.Event> events = new ArrayList<>();
-    private final ConsumerObserver observer;
+    private final IdempotencyEventListener observer;
 
     MicrometerObservationListenerTests() {
         this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
@@ -40,7 +40,7 @@ class MicrometerObservationListenerTests {
             }
         });
         this.observer = new MicrometerObservationListener(this.registry)
-                .observe(new ConsumerDescription(
+                .forConsumer(new ConsumerDescription(
                         "billing",
                         "Listener.on",
                         List.of("bills"),

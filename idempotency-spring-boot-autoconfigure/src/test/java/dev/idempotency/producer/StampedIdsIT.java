@@ -3,8 +3,8 @@ package dev.idempotency.producer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
-import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.key.MessageIdHeader;
@@ -23,12 +23,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
-import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Ids that templates stamp, as those find them who receive the messages. */
 class StampedIdsIT extends SharedApplicationTest {
@@ -39,7 +35,6 @@ class StampedIdsIT extends SharedApplicationTest {
         start(
                 Listeners.class,
                 "idempotency.producer.stamp-ids=true",
-                "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-attempts=3",
                 "spring.kafka.consumer.group-id=group");
     }
@@ -99,10 +94,7 @@ class StampedIdsIT extends SharedApplicationTest {
     @Test
     void aBatchNamesTheMessageThatAnIdIsDerivedFrom() {
         send("batch", "a", "fails once b");
-        this.app
-                .bean(KafkaListenerEndpointRegistry.class)
-                .getListenerContainer("batch")
-                .start();
+        containerOf("batch").start();
         awaitCaughtUp("batch");
 
         assertThat(effectsOf("batch")).containsExactly("batch a", "batch fails once b");
@@ -111,7 +103,7 @@ class StampedIdsIT extends SharedApplicationTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import(Effects.class)
+    @Import(Sending.class)
     static class Listeners {
 
         @Bean
@@ -119,22 +111,15 @@ class StampedIdsIT extends SharedApplicationTest {
         KafkaTemplate<Object, Object> kafkaTemplate(ProducerFactory<Object, Object> factory) {
             return new KafkaTemplate<>(factory);
         }
-
-        @Bean
-        Sending sending(Effects effects, KafkaTemplate<Object, Object> template, @Value("${suffix}") String suffix) {
-            return new Sending(effects, template, suffix);
-        }
     }
 
-    static class Sending {
+    static class Sending extends HasEffects {
 
         private final Set<String> failed = ConcurrentHashMap.newKeySet();
-        private final Effects effects;
         private final KafkaTemplate<Object, Object> template;
         private final String suffix;
 
-        Sending(Effects effects, KafkaTemplate<Object, Object> template, String suffix) {
-            this.effects = effects;
+        Sending(KafkaTemplate<Object, Object> template, @Value("${suffix}") String suffix) {
             this.template = template;
             this.suffix = suffix;
         }
@@ -145,33 +130,21 @@ class StampedIdsIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "in${suffix}", groupId = "in${suffix}")
-        @IdempotentListener(consumer = "in")
+        @OfKind("in")
         void on(String payload) {
             this.effects.happen("in " + payload);
             for (String key : new String[] {"a", "a", "b"}) {
                 this.template.send("out" + this.suffix, key, payload).join();
             }
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void beforeCommit(boolean readOnly) {
-                    Sending.this
-                            .template
-                            .send("out" + Sending.this.suffix, "a", payload + " before commit")
-                            .join();
-                    failIfAsked(payload);
-                }
+            beforeCommit(() -> {
+                this.template
+                        .send("out" + this.suffix, "a", payload + " before commit")
+                        .join();
+                failIfAsked(payload);
             });
         }
 
-        @KafkaListener(
-                id = "batch",
-                topics = "batch${suffix}",
-                groupId = "batch${suffix}",
-                autoStartup = "false",
-                batch = "true")
-        @IdempotentListener(consumer = "batch")
+        @OfKind(value = "batch", autoStartup = "false", batch = "true")
         void onBatch(List<String> payloads) {
             for (int i = 0; i < payloads.size(); i++) {
                 String payload = payloads.get(i);

@@ -66,8 +66,7 @@ class FirstHourIT extends ApplicationTest {
     @CsvSource({"true, rejected", "false, "})
     void aRejectionThatIsCaughtNeedsNoRollbackFor(boolean expected, String event, CapturedOutput output) {
         Class<?> wallet = expected ? ExpectedRejection.class : UnexpectedRejection.class;
-        List<String> properties =
-                List.of("idempotency.errors.max-attempts=2", "idempotency.errors.initial-interval=10ms");
+        List<String> properties = List.of("idempotency.errors.max-attempts=2");
         try (TestApplication app = start(properties, Accounts.class, wallet, DebitListener.class)) {
             app.send(this.topic, "1", "debit");
             app.awaitCaughtUp(this.group, this.topic);

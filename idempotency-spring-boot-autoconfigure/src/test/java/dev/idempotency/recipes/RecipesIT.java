@@ -72,8 +72,7 @@ class RecipesIT extends ApplicationTest {
 
     @Test
     void aDerivedKeyIsTheSameOnEveryAttempt() {
-        try (TestApplication app =
-                start(List.of("idempotency.errors.initial-interval=10ms"), MailClient.class, ReceiptListener.class)) {
+        try (TestApplication app = start(MailClient.class, ReceiptListener.class)) {
             app.send(this.topic, "1", "a receipt");
             app.send(this.topic, "2", "another receipt");
             app.awaitCaughtUp(this.group, this.topic);

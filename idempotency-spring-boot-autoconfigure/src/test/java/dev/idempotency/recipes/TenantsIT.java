@@ -50,9 +50,7 @@ class TenantsIT extends ApplicationTest {
     }
 
     private TestApplication start(String... properties) {
-        List<String> all = Stream.concat(
-                        Stream.of(properties),
-                        Stream.of("idempotency.errors.initial-interval=10ms", "idempotency.cleanup.enabled=false"))
+        List<String> all = Stream.concat(Stream.of(properties), Stream.of("idempotency.cleanup.enabled=false"))
                 .toList();
         return start(all, Tenants.class, BookingListener.class);
     }

@@ -52,7 +52,7 @@ class JobOutagesIT extends ApplicationTest {
         }
         assertThat(ours()).noneMatch(name -> name.startsWith("idempotency-"));
         // Clients of Kafka do not wait for their own threads.
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> ours().isEmpty());
+        Awaitility.await().until(() -> ours().isEmpty());
     }
 
     private static List<String> ours() {
@@ -81,7 +81,6 @@ class JobOutagesIT extends ApplicationTest {
                             .withMessageContainingAll("'pattern'", "See that the brokers can be reached"));
             deadLetters.redriveAll("plain");
             RedriveReport redrive = Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
                     .until(() -> deadLetters.lastRedrive("plain"), report -> report.endedAt() != null);
             assertThat(redrive.state()).isEqualTo(RedriveReport.State.FAILED);
             assertThat(redrive.failure()).contains("consumer 'plain'", "brokers", "redrive again");
@@ -101,7 +100,6 @@ class JobOutagesIT extends ApplicationTest {
 
     private static ReconciliationReport awaitEnd(Reconciliation reconciliation) {
         return Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
                 .until(
                         () -> reconciliation.lastReconciliation("plain"),
                         report -> report != null && report.state() != State.RUNNING);

@@ -1,7 +1,7 @@
 package dev.idempotency.redrive;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,6 +34,6 @@ class ExceptionPatternTests {
     @ParameterizedTest
     @ValueSource(strings = {" ", "*a*a*a*b"})
     void aPatternThatSaysNothingOrTakesTooLongIsRefused(String pattern) {
-        assertThatIllegalArgumentException().isThrownBy(() -> new ExceptionPattern(pattern));
+        assertThrown(IllegalArgumentException.class, () -> new ExceptionPattern(pattern));
     }
 }

@@ -1,13 +1,14 @@
 package dev.idempotency.redrive;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.kafka.KafkaCoordinates;
@@ -31,7 +32,6 @@ import org.apache.kafka.common.header.Headers;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
@@ -56,11 +56,7 @@ class RedriveIT extends SharedApplicationTest {
         TestKafka.createTopics(2, topic("crafted") + "-dlt");
         TestKafka.createTopics(
                 2, dying.stream().map(kind -> topic(kind) + "-dlt").toArray(String[]::new));
-        start(
-                Listeners.class,
-                "idempotency.errors.initial-interval=1ms",
-                "idempotency.errors.max-attempts=1",
-                "idempotency.dead-letters.redrives-per-second=5");
+        start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.dead-letters.redrives-per-second=5");
         this.deadLetters = this.app.bean(DeadLetters.class);
     }
 
@@ -138,9 +134,7 @@ class RedriveIT extends SharedApplicationTest {
     void deadLettersOfRetryTopicsGoBackToTheMainTopic() {
         send("retried", "retried a");
         String consumer = topic("retried") + "/Listeners.retried";
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> letters(consumer).size() == 1);
+        Awaitility.await().until(() -> letters(consumer).size() == 1);
         mend("retried");
         assertThat(redriveAll(consumer).sent()).isOne();
         awaitCaughtUp("retried");
@@ -159,9 +153,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
                 .isNull();
         assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.deadLetters.redriveAll("nobody"))
-                .withMessageContaining("healthy");
+        assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("nobody"), "healthy");
     }
 
     @Test
@@ -235,9 +227,11 @@ class RedriveIT extends SharedApplicationTest {
     @Test
     void aConsumerThatDoesNotRecogniseASecondCopyIsRedrivenByNameOnly() {
         craft("positions", "positions a", Instant.now());
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.deadLetters.redriveAll("positions"))
-                .withMessageContainingAll("'positions'", "by their coordinates");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.deadLetters.redriveAll("positions"),
+                "'positions'",
+                "by their coordinates");
         DeadLetter letter = letters("positions").get(0);
         assertThat(this.deadLetters.redrive("positions", letter.record()).sent())
                 .isOne();
@@ -251,12 +245,8 @@ class RedriveIT extends SharedApplicationTest {
             craft("slow", "slow " + i, topic("slow"), 0, null, "0");
         }
         assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(State.RUNNING);
-        assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.deadLetters.redriveAll("slow"))
-                .withMessageContaining("already");
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
+        assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("slow"), "already");
+        Awaitility.await().until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
         assertThat(this.deadLetters.cancel("slow")).isTrue();
         RedriveReport report = awaitEnd("slow");
         assertThat(report.state()).isEqualTo(State.CANCELLED);
@@ -298,12 +288,6 @@ class RedriveIT extends SharedApplicationTest {
         this.app.send(record);
     }
 
-    private void sendTo(String kind, int partition, String id) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind), partition, "key", id);
-        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
-        this.app.send(record);
-    }
-
     private void craft(String id, String topic, int partition, String consumer, String redrives) {
         craft("crafted", id, topic, partition, consumer, redrives);
     }
@@ -336,9 +320,7 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     private void awaitDeadLetters(String consumer, int count) {
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> letters(consumer).size() == count);
+        Awaitility.await().until(() -> letters(consumer).size() == count);
     }
 
     private List<DeadLetter> letters(String consumer) {
@@ -352,23 +334,15 @@ class RedriveIT extends SharedApplicationTest {
 
     private RedriveReport awaitEnd(String consumer) {
         return Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
                 .until(
                         () -> this.deadLetters.lastRedrive(consumer),
                         report -> report != null && report.endedAt() != null);
     }
 
     @Component
-    @Import(Effects.class)
-    static class Listeners {
+    static class Listeners extends HasEffects {
 
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
-
-        private final Effects effects;
-
-        Listeners(Effects effects) {
-            this.effects = effects;
-        }
 
         private void work(String kind, String payload) {
             this.effects.happen(payload);
@@ -379,20 +353,17 @@ class RedriveIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "plain${suffix}", groupId = "plain${suffix}")
-        @IdempotentListener(consumer = "plain")
+        @OfKind("plain")
         void plain(String payload) {
             work("plain", payload);
         }
 
-        @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
-        @IdempotentListener(consumer = "stubborn")
+        @OfKind("stubborn")
         void stubborn(String payload) {
             work("stubborn", payload);
         }
 
-        @KafkaListener(topics = "chosen${suffix}", groupId = "chosen${suffix}")
-        @IdempotentListener(consumer = "chosen")
+        @OfKind("chosen")
         void chosen(String payload) {
             work("chosen", payload);
         }
@@ -404,34 +375,28 @@ class RedriveIT extends SharedApplicationTest {
             work("retried", payload);
         }
 
-        @KafkaListener(topics = "healthy${suffix}", groupId = "healthy${suffix}")
-        @IdempotentListener(consumer = "healthy")
+        @OfKind("healthy")
         void healthy(String payload) {}
 
-        @KafkaListener(topics = "crafted${suffix}", groupId = "crafted${suffix}")
-        @IdempotentListener(consumer = "crafted")
+        @OfKind("crafted")
         void crafted(String payload) {
             this.effects.happen(payload);
         }
 
-        @KafkaListener(topics = "slow${suffix}", groupId = "slow${suffix}")
-        @IdempotentListener(consumer = "slow")
+        @OfKind("slow")
         void slow(String payload) {}
 
-        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}")
-        @IdempotentListener(consumer = "odd")
+        @OfKind("odd")
         void odd(@Payload(required = false) String payload) {
             this.effects.happen("odd " + payload);
         }
 
-        @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
-        @IdempotentListener(consumer = "positions", strategy = DeduplicationStrategy.OFFSET)
+        @OfKind(value = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {
             this.effects.happen(payload);
         }
 
-        @KafkaListener(topics = "aged${suffix}", groupId = "aged${suffix}")
-        @IdempotentListener(consumer = "aged", retention = "1h")
+        @OfKind(value = "aged", retention = "1h")
         void aged(String payload) {
             this.effects.happen(payload);
         }

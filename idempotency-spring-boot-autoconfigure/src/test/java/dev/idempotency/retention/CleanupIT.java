@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -21,7 +22,6 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.kafka.annotation.KafkaHandler;
@@ -171,14 +171,7 @@ class CleanupIT {
                 """);
     }
 
-    @Import(Effects.class)
-    static class Ledger {
-
-        private final Effects effects;
-
-        Ledger(Effects effects) {
-            this.effects = effects;
-        }
+    static class Ledger extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener("ordinary")

@@ -1,7 +1,10 @@
 package dev.idempotency.retention;
 
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -97,12 +100,7 @@ class CleanupTests {
 
         @Override
         public List<Backlog> backlogs() {
-            throw ThrowingTask.<RuntimeException>sneak(this.failure);
-        }
-
-        @SuppressWarnings("unchecked") // Whatever it is, it is thrown.
-        private static <T extends Throwable> T sneak(Throwable failure) throws T {
-            throw (T) failure;
+            throw undeclared(this.failure);
         }
     }
 
@@ -110,10 +108,19 @@ class CleanupTests {
     void observersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
         List<CleanupRun> heard = new ArrayList<>();
-        CleanupObserver broken = run -> {
-            throw new IllegalStateException("broken observer");
+        IdempotencyEventListener broken = new IdempotencyEventListener() {
+            @Override
+            public void cleanupRan(CleanupRun run) {
+                throw new IllegalStateException("broken observer");
+            }
         };
-        Cleanup cleanup = new Cleanup(List.of(rows), BATCH_SIZE, ROWS_PER_RUN, List.of(broken, heard::add));
+        IdempotencyEventListener hearing = new IdempotencyEventListener() {
+            @Override
+            public void cleanupRan(CleanupRun run) {
+                heard.add(run);
+            }
+        };
+        Cleanup cleanup = new Cleanup(List.of(rows), BATCH_SIZE, ROWS_PER_RUN, List.of(broken, hearing));
         CleanupRun first = cleanup.run();
         assertThat(heard).containsExactly(first);
         assertThat(first.deleted()).isEqualTo(5);

@@ -2,12 +2,10 @@ package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.EntityVersion;
-import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.dedup.ClaimStrategy;
 import dev.idempotency.dedup.InboundMessage;
@@ -17,8 +15,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
-import dev.idempotency.observe.ConsumerObserver;
-import java.time.Duration;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -31,45 +28,18 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Messages that two instances have at a time, on every database. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class ContestedMessagesIT {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+class ContestedMessagesIT extends StoreTest {
 
     private final String consumer = "consumer " + Uuid.randomUuid();
-
-    @Parameter
-    private StoreServer server;
-
-    private HikariDataSource dataSource;
-    private IdempotencyDatabase database;
-    private TransactionTemplate transaction;
-
-    @BeforeEach
-    void prepare() {
-        this.dataSource = this.server.dataSource();
-        this.database = this.server.database();
-        this.database.jdbc().execute("create table if not exists elsewhere (id integer primary key)");
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-        for (String table : List.of("processed", "position", "version")) {
-            this.database.jdbc().update("delete from idempotency_" + table);
-        }
-    }
 
     /** Partitions that several own for a while, as after a rebalance, and batches that begin with different ones. */
     @Test
@@ -124,7 +94,7 @@ class ContestedMessagesIT {
         ClaimStrategy strategy = strategy(kind);
         this.transaction.executeWithoutResult(status -> strategy.claim(List.of(message(kind, 0))));
         isolated.executeWithoutResult(status -> {
-            this.database.jdbc().queryForList("select id from elsewhere");
+            this.database.jdbc().queryForList("select id from effect");
             inAnotherThread(() -> this.transaction.executeWithoutResult(other -> assertThat(
                             strategy.claim(List.of(message(kind, 1))).isEmpty())
                     .isFalse()));
@@ -144,7 +114,7 @@ class ContestedMessagesIT {
                 new JdbcPositionStore(this.database, PATIENCE),
                 new JdbcVersionStore(this.database, PATIENCE));
         return switch (kind) {
-            case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
+            case "offset" -> strategies.byOffset(this.consumer, topics(), new IdempotencyEventListener() {});
             case "version" -> strategies.byVersion();
             default -> new MessageIdStrategy(new JdbcProcessedMessageStore(this.database, PATIENCE));
         };

@@ -1,7 +1,7 @@
 package dev.idempotency.store;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -11,7 +11,6 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedCallException;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
@@ -33,24 +32,17 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.QueryTimeoutException;
@@ -62,39 +54,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What the JDBC store has beyond the contract of stores, on the real database of every dialect. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class JdbcStoreIT {
+class JdbcStoreIT extends StoreTest {
 
     private static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
 
-    private HikariDataSource dataSource;
-    private JdbcTemplate jdbc;
-    private TransactionTemplate transaction;
     private ProcessedMessageStore store;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-
-    @Parameter
-    private StoreServer server;
-
-    private IdempotencyDatabase database(DataSource dataSource) {
-        return new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-    }
 
     @BeforeEach
     void prepare() {
-        this.dataSource = this.server.dataSource();
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        this.store = new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
-        this.jdbc.execute("create table if not exists effect (id varchar(100) not null)");
-        this.jdbc.update("delete from idempotency_processed");
-        this.jdbc.update("delete from effect");
-    }
-
-    @AfterEach
-    void stopThreads() {
-        this.threads.shutdownNow();
+        this.store = new JdbcProcessedMessageStore(this.database, PATIENCE);
     }
 
     /** As in a transaction per poll, in which listeners have read before the next message is claimed. */
@@ -172,8 +140,9 @@ class JdbcStoreIT {
     /** Has the database undo the transaction by itself; as here, MariaDB and H2 do with a deadlock. */
     private void giveUpTransaction() {
         if (this.server == StoreServer.POSTGRES) {
-            assertThatExceptionOfType(DataIntegrityViolationException.class)
-                    .isThrownBy(() -> this.jdbc.execute("insert into effect (id) values (null)"));
+            assertThrown(
+                    DataIntegrityViolationException.class,
+                    () -> this.jdbc.execute("insert into effect (id) values (null)"));
         } else {
             this.jdbc.execute("rollback");
         }
@@ -196,12 +165,11 @@ class JdbcStoreIT {
         try (HikariDataSource manual = new HikariDataSource()) {
             manual.setJdbcUrl(this.dataSource.getJdbcUrl());
             manual.setAutoCommit(false);
-            JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(database(manual), Duration.ofSeconds(30));
+            JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(StoreServer.databaseOf(manual), PATIENCE);
             new TransactionTemplate(new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:")))
                     .executeWithoutResult(status -> {
                         new JdbcTemplate(manual).queryForList("select id from effect");
-                        assertThatExceptionOfType(UnprotectedCallException.class)
-                                .isThrownBy(() -> other.claim(claims("b")));
+                        assertThrown(UnprotectedCallException.class, () -> other.claim(claims("b")));
                         assertThat(other.forget(id("a"))).isTrue();
                     });
             assertThat(this.store.find(List.of(id("a"), id("b")))).isEmpty();
@@ -217,7 +185,7 @@ class JdbcStoreIT {
         assertThat(found.age()).isPositive().isLessThan(Duration.ofSeconds(60));
         this.jdbc.update(
                 "update idempotency_processed set processed_at = %s where message_id = 'old'"
-                        .formatted(database(this.dataSource).dialect().timeOfSeconds()),
+                        .formatted(this.database.dialect().timeOfSeconds()),
                 EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(3))));
         Map<String, Duration> ages =
                 this.store.statistics(List.of("consumer", "nobody")).oldestAges();
@@ -252,9 +220,10 @@ class JdbcStoreIT {
         try (Connection connection = this.dataSource.getConnection()) {
             TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));
             TransactionSynchronizationManager.setActualTransactionActive(true);
-            assertThatExceptionOfType(UnprotectedCallException.class)
-                    .isThrownBy(() -> this.store.claim(claims("a")))
-                    .withMessageContaining("its connection commits by itself");
+            assertThrown(
+                    UnprotectedCallException.class,
+                    () -> this.store.claim(claims("a")),
+                    "its connection commits by itself");
         } finally {
             TransactionSynchronizationManager.setActualTransactionActive(false);
             TransactionSynchronizationManager.unbindResource(this.dataSource);
@@ -271,8 +240,7 @@ class JdbcStoreIT {
         Duration timeout = Duration.ofSeconds(limit.equals("claim timeout") ? 1 : 30);
         Runnable before =
                 limit.equals("lock timeout") ? () -> this.jdbc.execute("set local lock_timeout = '200ms'") : () -> {};
-        assertThat(timeoutOfSecondClaim(
-                        new JdbcProcessedMessageStore(database(this.dataSource), timeout), brief, "a", before))
+        assertThat(timeoutOfSecondClaim(new JdbcProcessedMessageStore(this.database, timeout), brief, "a", before))
                 .hasMessageContainingAll(
                         "consumer:a",
                         "topic-3@42",
@@ -306,15 +274,6 @@ class JdbcStoreIT {
         }
     }
 
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(ex);
-        }
-    }
-
     @Test
     void nobodyWhoLooksSomethingUpWaitsForALockedTable() throws Exception {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
@@ -341,16 +300,15 @@ class JdbcStoreIT {
     @Test
     void aTableThatWasMadeByHandAndTakesDifferentIdsForEqualIsRefused() {
         Assumptions.assumeTrue(this.server == StoreServer.MARIADB);
-        IdempotencyDatabase database = database(new DriverManagerDataSource(this.server.emptyDatabase()));
-        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        IdempotencyDatabase made = StoreServer.tablesIn(new DriverManagerDataSource(this.server.emptyDatabase()));
         for (String type : List.of(
                 "varchar(255) character set utf8mb4 collate utf8mb4_general_ci",
                 "varchar(255) character set utf8mb4 collate utf8mb4_bin",
                 "varchar(200) character set utf8mb4 collate utf8mb4_nopad_bin")) {
-            database.jdbc().execute("alter table idempotency_processed modify message_id " + type + " not null");
+            made.jdbc().execute("alter table idempotency_processed modify message_id " + type + " not null");
             assertThatIllegalStateException()
                     .as(type)
-                    .isThrownBy(new Schema(database, SchemaMode.VALIDATE)::afterPropertiesSet)
+                    .isThrownBy(new Schema(made, SchemaMode.VALIDATE)::afterPropertiesSet)
                     .withMessageContaining("idempotency_processed takes ids of messages for equal that are not");
         }
     }

@@ -3,43 +3,23 @@ package dev.idempotency.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.database.PositionClaim;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** What every dialect promises of positions, on its real database. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class PositionStoreIT {
+class PositionStoreIT extends StoreTest {
 
     private static final String TOPIC = "Bestellungen.日本";
 
-    private HikariDataSource dataSource;
-    JdbcTemplate jdbc;
-    TransactionTemplate transaction;
-    JdbcPositionStore store;
-
-    @Parameter
-    private StoreServer server;
+    private JdbcPositionStore store;
 
     @BeforeEach
     void prepare() {
-        this.dataSource = this.server.dataSource();
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        this.store = new JdbcPositionStore(this.server.database(), Duration.ofSeconds(30));
-        this.jdbc.update("delete from idempotency_position");
+        this.store = new JdbcPositionStore(this.database, PATIENCE);
     }
 
     static PositionClaim claim(int partition, long from, long to) {

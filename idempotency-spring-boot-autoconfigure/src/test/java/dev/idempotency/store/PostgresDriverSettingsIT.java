@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EntityVersion;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
@@ -44,8 +41,7 @@ class PostgresDriverSettingsIT {
     void severalAreClaimedAtOnceByIdByOffsetAndByVersion(String setting) {
         DriverManagerDataSource dataSource = new DriverManagerDataSource(
                 DATABASE.jdbcUrl() + (DATABASE.jdbcUrl().contains("?") ? "&" : "?") + setting);
-        IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        IdempotencyDatabase database = StoreServer.tablesIn(dataSource);
         TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
         List<MessageId> ids = Stream.of("a", "b", "c")
                 .map(value -> new MessageId(setting, value))

@@ -4,7 +4,6 @@ import static dev.idempotency.store.ProcessedMessagePurge.BEGINNING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.database.EpochSeconds;
-import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -14,20 +13,13 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** What may be forgotten, the same on every database. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class PurgeIT {
+class PurgeIT extends StoreTest {
 
     private static final Duration WEEK = Duration.ofDays(7);
     private static final Duration MONTH = Duration.ofDays(30);
@@ -38,22 +30,13 @@ class PurgeIT {
             values (?, ?, %s, 'topic', 0, 0)
             """;
 
-    @Parameter
-    private StoreServer server;
-
-    private DataSource dataSource;
-    private JdbcTemplate jdbc;
     private String insert;
     private ProcessedMessagePurge messages;
 
     @BeforeEach
-    void emptyTable() {
-        this.dataSource = this.server.dataSource();
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        IdempotencyDatabase database = this.server.database();
-        this.insert = INSERT.formatted(database.dialect().timeOfSeconds());
-        this.messages = new ProcessedMessagePurge(database);
-        this.jdbc.update("delete from idempotency_processed");
+    void prepare() {
+        this.insert = INSERT.formatted(this.database.dialect().timeOfSeconds());
+        this.messages = new ProcessedMessagePurge(this.database);
     }
 
     /** Rows are named after their age in days; those of the future have a negative one. */

@@ -2,10 +2,6 @@ package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.database.DialectResolver;
-import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -33,10 +29,7 @@ class PurgePlanIT {
 
     @BeforeAll
     void fillTable() {
-        IdempotencyDatabase tables =
-                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
-        new Schema(tables, SchemaMode.MIGRATE).afterPropertiesSet();
-        this.purge = new ProcessedMessagePurge(tables);
+        this.purge = new ProcessedMessagePurge(StoreServer.tablesIn(this.dataSource));
         this.jdbc.update("""
                 insert into idempotency_processed
                     (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)

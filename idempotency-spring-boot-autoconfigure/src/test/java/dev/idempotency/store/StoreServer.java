@@ -9,6 +9,7 @@ import dev.idempotency.testing.TestMariaDb;
 import dev.idempotency.testing.TestPostgres;
 import java.util.Optional;
 import java.util.UUID;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
@@ -26,8 +27,7 @@ public enum StoreServer {
             HikariDataSource created = new HikariDataSource();
             created.setJdbcUrl(emptyDatabase());
             created.setMaximumPoolSize(20);
-            new Schema(new IdempotencyDatabase(created, DialectResolver.resolve(created), null), SchemaMode.MIGRATE)
-                    .afterPropertiesSet();
+            tablesIn(created);
             this.dataSource = created;
         }
         return this.dataSource;
@@ -47,7 +47,18 @@ public enum StoreServer {
     }
 
     /** That database with its dialect. */
-    public IdempotencyDatabase database() {
-        return new IdempotencyDatabase(dataSource(), DialectResolver.resolve(dataSource()), null);
+    IdempotencyDatabase database() {
+        return databaseOf(dataSource());
+    }
+
+    public static IdempotencyDatabase databaseOf(DataSource dataSource) {
+        return new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+    }
+
+    /** Makes the tables. */
+    public static IdempotencyDatabase tablesIn(DataSource dataSource) {
+        IdempotencyDatabase database = databaseOf(dataSource);
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        return database;
     }
 }

@@ -7,11 +7,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -147,9 +144,7 @@ class StoreStateMachineIT {
             this.dataSource.setJdbcUrl(url);
             this.dataSource.setMaximumPoolSize(5);
             this.postgres = url.contains("postgresql");
-            IdempotencyDatabase database =
-                    new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
-            new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+            IdempotencyDatabase database = StoreServer.tablesIn(this.dataSource);
             this.jdbc.execute("create table effect (message varchar(10) not null)");
             this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
             this.purge = new ProcessedMessagePurge(database);

@@ -2,8 +2,8 @@ package dev.idempotency.test;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 
 /** Outcomes of one consumer's messages since the last reset. */
-final class ConsumerOutcomes implements ConsumerObserver {
+final class ConsumerOutcomes implements IdempotencyEventListener {
 
     /** A message whose effects have been committed. */
     record Processed(MessageId id, RecordCoordinates coordinates) {}

@@ -1,18 +1,17 @@
 package dev.idempotency.test;
 
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Records what becomes of the messages of each consumer. */
-final class OutcomeRecorder implements IdempotencyObserver {
+final class OutcomeRecorder implements IdempotencyEventListener {
 
     private final Map<String, ConsumerOutcomes> byConsumer = new ConcurrentHashMap<>();
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         return of(consumer.name());
     }
 

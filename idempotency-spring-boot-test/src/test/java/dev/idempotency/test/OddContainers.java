@@ -11,6 +11,7 @@ import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.PartitionOffset;
@@ -27,6 +28,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
 @Configuration(proxyBeanMethods = false)
+@Import({OddContainers.Listeners.class, OddContainers.Handlers.class})
 class OddContainers {
 
     /** With a deserializer that is the same for all consumers, and of no use when one of them has closed it. */
@@ -69,17 +71,6 @@ class OddContainers {
         return factory;
     }
 
-    @Bean
-    Listeners oddListeners(Effects effects, PlatformTransactionManager transactionManager) {
-        return new Listeners(effects, transactionManager);
-    }
-
-    @Bean
-    Handlers handlers(Effects effects) {
-        return new Handlers(effects);
-    }
-
-    /** The listeners. */
     static class Listeners {
 
         private final Effects effects;

@@ -12,6 +12,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -30,6 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Listeners of every kind; each writes a row per call and message. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
+@Import({TestedApplication.Effects.class, TestedApplication.Wallet.class, TestedApplication.Listeners.class})
 class TestedApplication {
 
     /** An order, whose id is in its payload. */
@@ -72,21 +74,6 @@ class TestedApplication {
         return factory;
     }
 
-    @Bean
-    Effects effects(JdbcClient jdbc) {
-        return new Effects(jdbc);
-    }
-
-    @Bean
-    Wallet wallet() {
-        return new Wallet();
-    }
-
-    @Bean
-    Listeners listeners(Effects effects, Wallet wallet) {
-        return new Listeners(effects, wallet);
-    }
-
     /** Rejects everything, in a transaction that it joins. */
     static class Wallet {
 
@@ -115,7 +102,6 @@ class TestedApplication {
         }
     }
 
-    /** The listeners. */
     static class Listeners {
 
         private final Effects effects;

@@ -1,19 +1,18 @@
 package dev.idempotency.benchmarks.scenario;
 
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Hears how long each claim took. */
-class ClaimTimes implements IdempotencyObserver {
+class ClaimTimes implements IdempotencyEventListener {
 
     private final List<Double> micros = new ArrayList<>();
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
-        return new ConsumerObserver() {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+        return new IdempotencyEventListener() {
 
             @Override
             public void claimAnswered(int claimed, int duplicates, long nanos) {

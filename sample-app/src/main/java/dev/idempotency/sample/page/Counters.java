@@ -3,9 +3,8 @@ package dev.idempotency.sample.page;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.EnumMap;
@@ -21,7 +20,7 @@ import org.springframework.stereotype.Component;
  * meter, what this bean has counted itself.
  */
 @Component
-class Counters implements IdempotencyObserver {
+class Counters implements IdempotencyEventListener {
 
     private final MeterRegistry meters;
     private final List<Tally> tallies = new CopyOnWriteArrayList<>();
@@ -31,7 +30,7 @@ class Counters implements IdempotencyObserver {
     }
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         Tally tally = new Tally(consumer);
         this.tallies.add(tally);
         return tally;
@@ -76,7 +75,7 @@ class Counters implements IdempotencyObserver {
         }
     }
 
-    private static final class Tally implements ConsumerObserver {
+    private static final class Tally implements IdempotencyEventListener {
 
         private final ConsumerDescription consumer;
         private final Map<Count, LongAdder> counts = new EnumMap<>(Count.class);

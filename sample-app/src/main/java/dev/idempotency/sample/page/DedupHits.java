@@ -2,9 +2,8 @@ package dev.idempotency.sample.page;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -14,15 +13,15 @@ import org.springframework.stereotype.Component;
 
 /** Dropped duplicates of all consumers, by the second, for the chart. */
 @Component
-class DedupHits implements IdempotencyObserver {
+class DedupHits implements IdempotencyEventListener {
 
     static final Duration WINDOW = Duration.ofMinutes(2);
 
     private final NavigableMap<Long, Hits> bySecond = new TreeMap<>();
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
-        return new ConsumerObserver() {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+        return new IdempotencyEventListener() {
 
             @Override
             public void duplicate(Duplicate duplicate) {

@@ -3,9 +3,8 @@ package dev.idempotency.sample.page;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -13,9 +12,9 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** The latest deliveries of all consumers. A bean that is an {@link IdempotencyObserver} hears of them. */
+/** The latest deliveries of all consumers. A bean that is an {@link IdempotencyEventListener} hears of them. */
 @Component
-class DeliveryFeed implements IdempotencyObserver {
+class DeliveryFeed implements IdempotencyEventListener {
 
     private static final int KEPT = 100;
 
@@ -23,8 +22,8 @@ class DeliveryFeed implements IdempotencyObserver {
     private long count;
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
-        return new ConsumerObserver() {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+        return new IdempotencyEventListener() {
 
             @Override
             public void processed(MessageId id, RecordCoordinates coordinates) {

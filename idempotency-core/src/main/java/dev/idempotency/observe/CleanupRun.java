@@ -1,4 +1,4 @@
-package dev.idempotency.retention;
+package dev.idempotency.observe;
 
 import java.time.Duration;
 import java.time.Instant;

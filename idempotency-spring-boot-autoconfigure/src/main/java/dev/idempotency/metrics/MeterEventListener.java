@@ -1,10 +1,8 @@
 package dev.idempotency.metrics;
 
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.retention.CleanupObserver;
-import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.observe.IdempotencyEventListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -17,7 +15,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Registers and updates the Micrometer meters that are listed in {@link IdempotencyMeters}. */
-public final class MeterObserver implements IdempotencyObserver, CleanupObserver, ConsumerCounts {
+public final class MeterEventListener implements IdempotencyEventListener, ConsumerCounts {
 
     private final MeterRegistry registry;
     private final StoreWatch store;
@@ -26,10 +24,10 @@ public final class MeterObserver implements IdempotencyObserver, CleanupObserver
     private final Counter deleted;
     private final Counter failedCleanups;
 
-    public MeterObserver(MeterRegistry registry, StoreWatch store) {
+    public MeterEventListener(MeterRegistry registry, StoreWatch store) {
         this.registry = registry;
         this.store = store;
-        Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterObserver::rows)
+        Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterEventListener::rows)
                 .description("Messages in the store, estimated")
                 .register(registry);
         this.completeCleanups = cleanups("complete");
@@ -39,7 +37,7 @@ public final class MeterObserver implements IdempotencyObserver, CleanupObserver
     }
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         String name = consumer.name();
         if (consumer.strategy().isForgetful()) {
             double retention = seconds(consumer.retention());

@@ -1,11 +1,14 @@
 package dev.idempotency.operation;
 
+import static dev.idempotency.app.Thrown.assertThrown;
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
@@ -17,8 +20,11 @@ import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
+import dev.idempotency.StoreFailedException;
+import dev.idempotency.TransactionLostException;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.UnprotectedCallException;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -28,6 +34,7 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreServer;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -58,11 +65,17 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -82,26 +95,46 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claims from code, in an application without any Kafka listener and without a broker, on a real database. */
+@ParameterizedClass
+@EnumSource(StoreServer.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractOperationsIT {
+class OperationsIT {
 
     private static final int MAX_SIZE = 2000;
 
-    TestApplication app;
-    IdempotentOperations operations;
-    JdbcTemplate jdbc;
-    TransactionTemplate transaction;
-    private Outcomes outcomes;
-    final ExecutorService threads = Executors.newCachedThreadPool();
+    @Parameter
+    private StoreServer server;
 
-    /** The URL of an empty database. */
-    abstract String jdbcUrl();
+    private TestApplication app;
+    private IdempotentOperations operations;
+    private JdbcTemplate jdbc;
+    private TransactionTemplate transaction;
+    private Outcomes outcomes;
+    private ExecutorService threads;
 
     /** Selects how many transactions wait for another one. */
-    abstract String waiting();
+    private String waiting() {
+        return switch (this.server) {
+            case POSTGRES ->
+                "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+            case MARIADB -> "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+            case H2 -> "select count(*) from information_schema.sessions where executing_statement like 'insert %'";
+        };
+    }
 
     /** Has a row be older by so many days. */
-    abstract void age(String table, String key, double days);
+    private void age(String table, String key, double days) {
+        String time =
+                switch (this.server) {
+                    case POSTGRES -> "processed_at - ? * interval '1 second'";
+                    case MARIADB -> "processed_at - interval ? second";
+                    case H2 -> "dateadd(second, -cast(? as bigint), processed_at)";
+                };
+        this.jdbc.update(
+                "update %s set processed_at = %s where message_id = ?".formatted(table, time),
+                Math.round(days * 86_400),
+                key);
+    }
 
     record Receipt(
             long number,
@@ -133,10 +166,11 @@ abstract class AbstractOperationsIT {
         }
     }
 
-    @BeforeAll
-    void start() {
+    @BeforeParameterizedClassInvocation
+    void start(StoreServer server) {
+        this.threads = Executors.newCachedThreadPool();
         this.app = TestApplication.start(
-                jdbcUrl(),
+                server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000"),
                 List.of(
                         "spring.kafka.bootstrap-servers=localhost:1",
                         "idempotency.claim.timeout=1s",
@@ -150,7 +184,7 @@ abstract class AbstractOperationsIT {
         this.jdbc.execute("create table effect (name varchar(100) not null)");
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void stop() {
         this.threads.shutdownNow();
         if (this.app != null) {
@@ -169,24 +203,24 @@ abstract class AbstractOperationsIT {
         this.outcomes.failed.set(0);
     }
 
-    static MessageId id(String key) {
+    private static MessageId id(String key) {
         return MessageId.of("receipts", key);
     }
 
-    final void happen(@Nullable String name) {
+    private void happen(@Nullable String name) {
         this.jdbc.update("insert into effect (name) values (?)", name);
     }
 
-    final List<String> effects() {
+    private List<String> effects() {
         return this.jdbc.queryForList("select name from effect order by name", String.class);
     }
 
-    final boolean isDuplicate(String key) {
+    private boolean isDuplicate(String key) {
         return this.operations.execute(id(key), () -> {}).duplicate();
     }
 
     /** Operations of the application with another store or another transaction manager. */
-    final IdempotentOperations operationsWith(Duration claimTimeout, @Nullable PlatformTransactionManager manager) {
+    private IdempotentOperations operationsWith(Duration claimTimeout, @Nullable PlatformTransactionManager manager) {
         return new IdempotentTemplate(
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
                 this.app.bean(DeclaredConsumers.class),
@@ -197,16 +231,16 @@ abstract class AbstractOperationsIT {
                         : this.app.context().getBeanFactory());
     }
 
-    final void awaitWaiting(int transactions) {
+    private void awaitWaiting(int transactions) {
         Awaitility.await(transactions + " waiting transactions")
                 .until(() -> this.jdbc.queryForObject(waiting(), Integer.class) == transactions);
     }
 
-    final void elsewhere(Runnable work) {
+    private void elsewhere(Runnable work) {
         join(this.threads.submit(work));
     }
 
-    static void join(Future<?> other) {
+    private static void join(Future<?> other) {
         try {
             other.get(30, TimeUnit.SECONDS);
         } catch (Exception ex) {
@@ -214,7 +248,7 @@ abstract class AbstractOperationsIT {
         }
     }
 
-    static void await(CountDownLatch latch) {
+    private static void await(CountDownLatch latch) {
         try {
             latch.await();
         } catch (InterruptedException ex) {
@@ -247,10 +281,12 @@ abstract class AbstractOperationsIT {
                         .execute(id("a"), "{amount: 1}", Long.class, () -> 2L)
                         .result())
                 .isEqualTo(1);
-        assertThatExceptionOfType(MessageConflictException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), "{amount: 2}", Long.class, () -> 2L));
-        assertThatExceptionOfType(MessageConflictException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), "{amount: 2}", () -> happen("a")));
+        assertThrown(
+                MessageConflictException.class,
+                () -> this.operations.execute(id("a"), "{amount: 2}", Long.class, () -> 2L));
+        assertThrown(
+                MessageConflictException.class,
+                () -> this.operations.execute(id("a"), "{amount: 2}", () -> happen("a")));
         assertThat(effects()).isEmpty();
         assertThat(this.operations.execute(id("a"), Long.class, () -> 3L).result())
                 .as("without a fingerprint")
@@ -315,21 +351,14 @@ abstract class AbstractOperationsIT {
             assertThatExceptionOfType(failure.getClass())
                     .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
                         happen("a");
-                        throw AbstractOperationsIT.<RuntimeException>unchecked(failure);
+                        throw undeclared(failure);
                     }))
                     .isSameAs(failure);
         }
-        assertThatExceptionOfType(DataIntegrityViolationException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), () -> happen(null)));
+        assertThrown(DataIntegrityViolationException.class, () -> this.operations.execute(id("a"), () -> happen(null)));
         assertThat(effects()).isEmpty();
         assertThat(this.outcomes.failed).hasValue(3);
         assertThat(isDuplicate("a")).isFalse();
-    }
-
-    /** As Kotlin does it, or Lombok's {@code @SneakyThrows}. */
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
-        throw (T) failure;
     }
 
     @Test
@@ -486,9 +515,8 @@ abstract class AbstractOperationsIT {
     @Test
     void theTimeOfAClaimIsThatOfAllItsIds() {
         // So many that the last one is held for long enough, however late the claim begins.
-        List<MessageId> ids = Stream.of("a", "b", "c", "d", "e", "f")
-                .map(AbstractOperationsIT::id)
-                .toList();
+        List<MessageId> ids =
+                Stream.of("a", "b", "c", "d", "e", "f").map(OperationsIT::id).toList();
         CountDownLatch claimed = new CountDownLatch(ids.size());
         CountDownLatch end = new CountDownLatch(1);
         List<Future<?>> holders = new ArrayList<>();
@@ -507,10 +535,11 @@ abstract class AbstractOperationsIT {
             })));
         }
         await(claimed);
-        assertThatExceptionOfType(ClaimTimeoutException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> this.operations.claimAll(ids)));
+        assertThrown(
+                ClaimTimeoutException.class,
+                () -> this.transaction.executeWithoutResult(status -> this.operations.claimAll(ids)));
         end.countDown();
-        holders.forEach(AbstractOperationsIT::join);
+        holders.forEach(OperationsIT::join);
     }
 
     @Test
@@ -526,29 +555,24 @@ abstract class AbstractOperationsIT {
                     throw new IllegalStateException("no");
                 }));
         assertThat(this.operations.execute(inner, () -> {}).duplicate()).isFalse();
-        assertThatExceptionOfType(ResultForgottenException.class)
-                .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> this.operations
+        assertThrown(
+                ResultForgottenException.class,
+                () -> this.operations.execute(id("b"), String.class, () -> this.operations
                         .execute(id("b"), String.class, () -> "inner")
-                        .result()))
-                .withMessageContaining("still at work");
+                        .result()),
+                "still at work");
         TransactionTemplate own = new TransactionTemplate(this.transaction.getTransactionManager());
         own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-        assertThatExceptionOfType(ClaimTimeoutException.class)
-                .isThrownBy(() ->
-                        this.operations.execute(id("b"), () -> own.executeWithoutResult(status -> isDuplicate("b"))));
+        assertThrown(
+                ClaimTimeoutException.class,
+                () -> this.operations.execute(id("b"), () -> own.executeWithoutResult(status -> isDuplicate("b"))));
     }
 
     @Test
     void theContextLastsUntilTheEndOfTheTransactionThatWasOpenedForIt() {
         List<String> sent = new ArrayList<>();
         Runnable work =
-                () -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                    @Override
-                    public void beforeCommit(boolean readOnly) {
-                        sent.add(IdempotencyContext.nextRecordId("topic", List::of));
-                    }
-                });
+                () -> HasEffects.beforeCommit(() -> sent.add(IdempotencyContext.nextRecordId("topic", List::of)));
         this.operations.execute(id("a"), work);
         this.jdbc.update("delete from idempotency_processed");
         this.operations.execute(id("a"), work);
@@ -559,18 +583,23 @@ abstract class AbstractOperationsIT {
 
     @Test
     void whatIsNoIdIsRefused() {
-        assertThatExceptionOfType(IdempotencyConfigurationException.class)
-                .isThrownBy(() -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")))
-                .withMessageContainingAll("[imports, receipts]", "IdempotentConsumer.named(\"unheard-of\")");
-        assertThatExceptionOfType(IdempotencyConfigurationException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(
+        assertThrown(
+                IdempotencyConfigurationException.class,
+                () -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")),
+                "[imports, receipts]",
+                "IdempotentConsumer.named(\"unheard-of\")");
+        assertThrown(
+                IdempotencyConfigurationException.class,
+                () -> this.transaction.executeWithoutResult(
                         status -> this.operations.claim(new MessageId("unheard-of", "a"))));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.operations.execute(null, () -> happen("a")))
-                .withMessageContaining("There is no id");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.operations.claimAll(Arrays.asList(id("a"), null)))
-                .withMessageContaining("There is no id");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> this.operations.execute(null, () -> happen("a")),
+                "There is no id");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> this.operations.claimAll(Arrays.asList(id("a"), null)),
+                "There is no id");
         assertThat(effects()).isEmpty();
     }
 
@@ -676,9 +705,10 @@ abstract class AbstractOperationsIT {
         this.jdbc.update("update idempotency_result set result = '{\"more\": 1}'");
         refuseToGive(Grown.class, "can no longer be read");
         this.jdbc.update("delete from idempotency_result");
-        assertThatExceptionOfType(ResultForgottenException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Before.class, () -> new Before("twice", null)))
-                .withMessageContaining("has been done before");
+        assertThrown(
+                ResultForgottenException.class,
+                () -> this.operations.execute(id("a"), Before.class, () -> new Before("twice", null)),
+                "has been done before");
     }
 
     private void pretendToBe(Class<?> type) {
@@ -715,8 +745,8 @@ abstract class AbstractOperationsIT {
                     .isEqualTo("theirs");
             status.setRollbackOnly();
         });
-        assertThatExceptionOfType(ResultForgottenException.class)
-                .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> "third"));
+        assertThrown(
+                ResultForgottenException.class, () -> this.operations.execute(id("b"), String.class, () -> "third"));
         assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
         assertThat(twice("a", Integer.class, 2)).isEqualTo(2);
     }
@@ -736,8 +766,9 @@ abstract class AbstractOperationsIT {
                         .execute(id("half-0"), String.class, () -> "again")
                         .result())
                 .isEqualTo("half-0");
-        assertThatExceptionOfType(ResultForgottenException.class)
-                .isThrownBy(() -> this.operations.execute(id("half-40"), String.class, () -> "again"));
+        assertThrown(
+                ResultForgottenException.class,
+                () -> this.operations.execute(id("half-40"), String.class, () -> "again"));
     }
 
     @Test
@@ -828,6 +859,88 @@ abstract class AbstractOperationsIT {
             assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
                     .isEqualTo(kept);
             this.jdbc.update("delete from idempotency_processed");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"repeatable read", "serializable"})
+    void aConcurrentDuplicateIsFoundAtEveryIsolation(String isolation) throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        isolate(isolation);
+        try {
+            IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
+            CountDownLatch claimed = new CountDownLatch(1);
+            CountDownLatch end = new CountDownLatch(1);
+            Future<?> first = this.threads.submit(() -> patient.execute(id("a"), String.class, () -> {
+                claimed.countDown();
+                await(end);
+                return "first";
+            }));
+            await(claimed);
+            Future<Execution<String>> second =
+                    this.threads.submit(() -> patient.execute(id("a"), String.class, () -> "second"));
+            awaitWaiting(1);
+            end.countDown();
+            join(first);
+            assertThat(second.get(30, TimeUnit.SECONDS).result()).isEqualTo("first");
+        } finally {
+            isolate("read committed");
+        }
+    }
+
+    /** Has the connections of the pool begin transactions so. */
+    private void isolate(String isolation) {
+        this.jdbc.execute("alter database \"%s\" set default_transaction_isolation = '%s'"
+                .formatted(this.jdbc.queryForObject("select current_database()", String.class), isolation));
+        // One that was being opened meanwhile may have the old one.
+        Awaitility.await(isolation).until(() -> {
+            this.app.bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+            return isolation.equals(this.jdbc.queryForObject("show transaction_isolation", String.class));
+        });
+    }
+
+    @Test
+    void aTransactionWhoseIsolationHidesADuplicateIsToldSo() {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
+        isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+        assertThatExceptionOfType(StoreFailedException.class)
+                .isThrownBy(() -> isolated.executeWithoutResult(status -> {
+                    effects();
+                    elsewhere(() -> isDuplicate("a"));
+                    this.operations.execute(id("a"), () -> {});
+                }))
+                .withMessageContaining("REPEATABLE READ")
+                .withMessageContaining("READ COMMITTED")
+                .withMessageNotContaining("tables");
+    }
+
+    @Test
+    void aTransactionThatTheDatabaseHasGivenUpIsNoSuccess() {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        assertThrown(
+                TransactionLostException.class,
+                () -> this.operations.execute(id("a"), this::failAndCatch),
+                "receipts:a");
+        assertThatExceptionOfType(TransactionLostException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
+                    failAndCatch();
+                    return "done";
+                }));
+        assertThatExceptionOfType(TransactionLostException.class)
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
+                    this.operations.claim(id("a"));
+                    failAndCatch();
+                }));
+        assertThat(this.operations.execute(id("a"), () -> {}).duplicate()).isFalse();
+    }
+
+    private void failAndCatch() {
+        happen("before");
+        try {
+            happen(null);
+        } catch (DataIntegrityViolationException ex) {
+            // As some do.
         }
     }
 }

@@ -3,15 +3,34 @@ package dev.idempotency.observe;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import java.time.Instant;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes the messages of one consumer. Outcomes are reported after the transaction has ended; an exception of an observer
- * is logged and otherwise ignored.
+ * Listens to the events of this library: outcomes of messages, waiting consumers, and runs of the cleanup, the inbox and
+ * reconciliations. Define beans of this type, and implement the methods that you need.
+ *
+ * <p>Outcomes are reported after the transaction has ended. An exception of a listener is logged, and otherwise ignored.
  */
-public interface ConsumerObserver {
+public interface IdempotencyEventListener {
 
-    ConsumerObserver NO_OP = new ConsumerObserver() {};
+    IdempotencyEventListener NO_OP = new IdempotencyEventListener() {};
+
+    /** Creates a listener that has another listener for each consumer. */
+    static IdempotencyEventListener perConsumer(Function<ConsumerDescription, IdempotencyEventListener> listeners) {
+        return new IdempotencyEventListener() {
+
+            @Override
+            public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+                return listeners.apply(consumer);
+            }
+        };
+    }
+
+    /** Returns the listener to the events of one consumer, by default this one; called once per consumer, at start-up. */
+    default IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+        return this;
+    }
 
     /** Messages are delivered, for the first time or again; the oldest was written at this time. */
     default void delivered(Instant oldest) {}
@@ -73,4 +92,16 @@ public interface ConsumerObserver {
 
     /** The consumer no longer waits for the database, for which it has waited this long. */
     default void outageEnded(long nanos) {}
+
+    /** The cleanup has run, or has failed and will try again. Not an event of a single consumer. */
+    default void cleanupRan(CleanupRun run) {}
+
+    /** A message of the inbox was sent to its topic again. Not called on listeners {@link #forConsumer}. */
+    default void replayed(MessageId id) {}
+
+    /** Messages of a consumer failed, and the inbox could not record that. Not called on listeners {@link #forConsumer}. */
+    default void unrecorded(String consumer, RuntimeException reason) {}
+
+    /** A reconciliation has ended, in whatever state. Not called on listeners {@link #forConsumer}. */
+    default void reconciled(Reconciled result) {}
 }

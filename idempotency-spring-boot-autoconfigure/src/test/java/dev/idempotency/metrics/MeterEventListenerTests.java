@@ -8,14 +8,13 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Outcomes;
-import dev.idempotency.observe.CompositeConsumerObserver;
+import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.IdempotencyEventNotifier;
 import dev.idempotency.observe.Stale;
-import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
@@ -30,7 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.ReflectionUtils;
 
-class MeterObserverTests {
+class MeterEventListenerTests {
 
     private static final ConsumerDescription BILLING = new ConsumerDescription(
             "billing",
@@ -45,7 +44,8 @@ class MeterObserverTests {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
-    private final ConsumerObserver observer = new MeterObserver(this.registry, this.store).observe(BILLING);
+    private final IdempotencyEventListener observer =
+            new MeterEventListener(this.registry, this.store).forConsumer(BILLING);
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -57,8 +57,8 @@ class MeterObserverTests {
 
     @Test
     void whereAConstraintTellsDuplicatesTheirKindAndAgeAreNotKnown() {
-        new MeterObserver(this.registry, this.store)
-                .observe(new ConsumerDescription(
+        new MeterEventListener(this.registry, this.store)
+                .forConsumer(new ConsumerDescription(
                         "constrained",
                         "Listener.on",
                         List.of("topic"),
@@ -76,6 +76,7 @@ class MeterObserverTests {
 
     @Test
     void allMetersAreThereBeforeTheFirstMessageAndNoneIsAddedByMessages() {
+        new OperatorMeterEventListener(this.registry).forConsumer(BILLING);
         List<Meter> meters = this.registry.getMeters();
         assertThat(meters)
                 .extracting(meter -> meter.getId().getName())
@@ -110,7 +111,7 @@ class MeterObserverTests {
     @Test
     void whatACleanupHasRemovedIsCountedThoughAnotherOfItsTasksFailed() {
         RuntimeException failure = new IllegalStateException("no grant");
-        new MeterObserver(this.registry, this.store)
+        new MeterEventListener(this.registry, this.store)
                 .cleanupRan(new CleanupRun(
                         Instant.now(), Duration.ofSeconds(1), Map.of("processed", 12L, "inbox", 0L), false, failure));
         assertThat(count("idempotency.cleanup.deleted")).isEqualTo(12);
@@ -119,22 +120,23 @@ class MeterObserverTests {
 
     @Test
     void anObserverThatFailsBreaksNeitherStartUpNorAMessageNorTheOthers() {
-        IdempotencyObserver failsToBegin = consumer -> {
+        IdempotencyEventListener failsToBegin = IdempotencyEventListener.perConsumer(consumer -> {
             throw new IllegalStateException("told to fail");
-        };
-        IdempotencyObserver failsLater = consumer -> new ConsumerObserver() {
+        });
+        IdempotencyEventListener failsLater = new IdempotencyEventListener() {
             @Override
             public void processed(MessageId id, RecordCoordinates coordinates) {
                 throw new NoClassDefFoundError("told to fail");
             }
         };
         Outcomes outcomes = new Outcomes();
-        ConsumerObserver all = CompositeConsumerObserver.of(List.of(failsToBegin, failsLater, outcomes), BILLING);
+        IdempotencyEventListener all = IdempotencyEventNotifier.of(List.of(failsToBegin, failsLater, outcomes))
+                .forConsumer(BILLING);
         everythingHappens(all);
         assertThat(outcomes.processed).containsExactly(ID);
     }
 
-    private static void everythingHappens(ConsumerObserver observer) {
+    private static void everythingHappens(IdempotencyEventListener observer) {
         observer.delivered(Instant.now().minusSeconds(60));
         observer.claimAnswered(1, 0, 1000);
         observer.claimAnswered(0, 1, 1000);

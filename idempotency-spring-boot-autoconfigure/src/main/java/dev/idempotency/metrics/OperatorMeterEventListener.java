@@ -1,44 +1,38 @@
 package dev.idempotency.metrics;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.reconciliation.ReconciliationObserver;
-import dev.idempotency.reconciliation.ReconciliationOutcome;
-import dev.idempotency.reconciliation.ReconciliationReport;
-import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.observe.Reconciled;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Counts what operators do: reconciliations, and replays from the inbox. */
-public final class OperatorMeterObserver implements IdempotencyObserver, InboxObserver, ReconciliationObserver {
+public final class OperatorMeterEventListener implements IdempotencyEventListener {
 
     private final MeterRegistry registry;
     private final Map<String, Double> missing = new ConcurrentHashMap<>();
 
-    public OperatorMeterObserver(MeterRegistry registry) {
+    public OperatorMeterEventListener(MeterRegistry registry) {
         this.registry = registry;
     }
 
     @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         String name = consumer.name();
         Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.getOrDefault(name, Double.NaN))
                 .description("Messages that the last reconciliation missed and did not send again")
                 .tag(IdempotencyMeters.CONSUMER, name)
                 .register(this.registry);
         // Registered before there is anything to count.
-        reconciliations(name, State.COMPLETED);
+        reconciliations(name, "completed");
         replays(name);
         unrecorded(name);
-        return ConsumerObserver.NO_OP;
+        return IdempotencyEventListener.NO_OP;
     }
 
     @Override
@@ -52,16 +46,14 @@ public final class OperatorMeterObserver implements IdempotencyObserver, InboxOb
     }
 
     @Override
-    public void reconciled(ReconciliationReport report) {
-        reconciliations(report.consumer(), report.state()).record(report.took());
-        double found = report.count(ReconciliationOutcome.MISSING) - report.replayed();
-        if (report.state() == State.COMPLETED || found > 0) {
-            this.missing.put(report.consumer(), found);
+    public void reconciled(Reconciled result) {
+        reconciliations(result.consumer(), result.result()).record(result.took());
+        if (result.isComplete() || result.missing() > 0) {
+            this.missing.put(result.consumer(), (double) result.missing());
         }
     }
 
-    private Timer reconciliations(String consumer, State state) {
-        String result = state.name().toLowerCase(Locale.ROOT);
+    private Timer reconciliations(String consumer, String result) {
         return Timer.builder(IdempotencyMeters.RECONCILIATION)
                 .description("Reconciliations")
                 .tags(IdempotencyMeters.CONSUMER, consumer, IdempotencyMeters.RESULT, result)

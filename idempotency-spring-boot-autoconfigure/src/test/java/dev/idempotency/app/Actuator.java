@@ -1,0 +1,63 @@
+package dev.idempotency.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/** Requests to the endpoints of an application, by a user if it has any. They are answered with this status, or the test fails. */
+public record Actuator(TestApplication app, @Nullable String user) {
+
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+    public String ok(String path) {
+        return get(path, 200);
+    }
+
+    public String get(String path, int status) {
+        return request("GET", path, null, status);
+    }
+
+    public String delete(String path, int status) {
+        return request("DELETE", path, null, status);
+    }
+
+    /** Apostrophes in the body stand for quotation marks. */
+    public String post(String path, String body, int status) {
+        return request("POST", path, body.replace('\'', '"'), status);
+    }
+
+    /** A text in a URL, in a path or as a parameter. */
+    public static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private String request(String method, String path, @Nullable String body, int status) {
+        String port = this.app.context().getEnvironment().getProperty("local.server.port");
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("http://localhost:" + port + "/actuator" + path))
+                .header("Content-Type", "application/json")
+                .method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody());
+        if (this.user != null) {
+            byte[] credentials = (this.user + ":password").getBytes(StandardCharsets.UTF_8);
+            request.header("Authorization", "Basic " + Base64.getEncoder().encodeToString(credentials));
+        }
+        HttpResponse<String> response;
+        try {
+            response = HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+        assertThat(response.statusCode())
+                .as("%s %s %s: %s", method, path, body, response.body())
+                .isEqualTo(status);
+        return response.body();
+    }
+}
