@@ -41,7 +41,7 @@ class ArchitectureTests {
     private static final Map<String, Room> ROOMS = Stream.of("""
             .                1300
             database         2450
-            observe           550
+            observe           600
             operation         750 database observe result step store
             result            400 database store
             retention         500 database observe store
