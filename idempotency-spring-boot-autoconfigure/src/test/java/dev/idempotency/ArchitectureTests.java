@@ -47,20 +47,20 @@ class ArchitectureTests {
             retention         500 database observe store
             step              450 database observe result store
             store            1700 database
-            check            1750 database definition failure kafka key observe result store
-            dedup             900 database kafka observe store
-            definition       2300 database dedup failure kafka key observe result step store
-            failure          2100 database kafka observe
-            kafka            1700
-            key              1000 database kafka store
+            check            1700 database definition failure kafka key observe result store
+            dedup             850 database kafka observe store
+            definition       2200 database dedup failure kafka key observe result step store
+            failure          2000 database kafka observe
+            kafka            1650
+            key               950 database kafka store
             listener         2250 database dedup definition failure kafka key observe store
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
-            actuate          1400 database inbox metrics observe reconciliation redrive retention step store
-            autoconfigure    1650 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention step store
+            actuate          1300 database inbox metrics observe reconciliation redrive retention step store
+            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

@@ -16,22 +16,11 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
-/** Checks that all that asks for protection has become a protected listener. It looks at types, and creates no beans. */
-final class AnnotatedBeansCheck {
-
-    private final ConfigurableListableBeanFactory beanFactory;
-    private final @Nullable List<ProtectedListener> protectedListeners;
-    private final Findings findings;
-
-    /** {@code protectedListeners} is {@code null} if none can be protected, as there is no store. */
-    AnnotatedBeansCheck(
-            ConfigurableListableBeanFactory beanFactory,
-            @Nullable List<ProtectedListener> protectedListeners,
-            Findings findings) {
-        this.beanFactory = beanFactory;
-        this.protectedListeners = protectedListeners;
-        this.findings = findings;
-    }
+/** Checks by the types of beans that all annotated methods are protected; {@code null} if there is no store. */
+record AnnotatedBeansCheck(
+        ConfigurableListableBeanFactory beanFactory,
+        @Nullable List<ProtectedListener> protectedListeners,
+        Findings findings) {
 
     void check() {
         for (String beanName : this.beanFactory.getBeanDefinitionNames()) {

@@ -4,7 +4,6 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
@@ -27,10 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 
-/**
- * Asks the brokers about the topics of the listeners and of their dead letters, on a separate thread and for a limited time.
- * Its findings are only logged; a broker that does not answer, or refuses to, is left alone.
- */
+/** Asks the brokers about topics, on a separate thread and for a limited time. Findings are only logged. */
 final class BrokerChecks {
 
     private static final Logger logger = LoggerFactory.getLogger(BrokerChecks.class);
@@ -103,10 +98,8 @@ final class BrokerChecks {
 
     private void checkRetention(Admin admin, ProtectedListener listener, Set<String> existing, Findings findings)
             throws InterruptedException, ExecutionException, TimeoutException {
-        Pattern pattern = listener.container().getContainerProperties().getTopicPattern();
-        Collection<String> named = listener.consumer().topics();
         List<ConfigResource> topics = existing.stream()
-                .filter(topic -> (pattern != null) ? pattern.matcher(topic).matches() : named.contains(topic))
+                .filter(topic -> DeadLetterCheck.reads(listener.container(), topic))
                 .sorted()
                 .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
                 .toList();

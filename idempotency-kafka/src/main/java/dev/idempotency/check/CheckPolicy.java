@@ -6,12 +6,7 @@ import dev.idempotency.StartupCheck.Mode;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Decides how the findings of each check are reported.
- *
- * @param mode how all findings are reported
- * @param relaxed checks whose findings matter one level less
- */
+/** Decides how findings are reported: all of them by the mode, those of relaxed checks one level lower. */
 public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
 
     public CheckPolicy {
@@ -28,7 +23,6 @@ public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
         return this.mode == Mode.OFF;
     }
 
-    /** How much a finding of the check matters, or {@code null} if it is not reported. */
     @Nullable
     Level levelOf(StartupCheck check) {
         if (check.isIndispensable()) {

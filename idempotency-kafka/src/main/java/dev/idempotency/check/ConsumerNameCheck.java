@@ -16,15 +16,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /** Checks that the listener alone claims under its name, always under the same one, and gets all messages of its topics. */
-final class ConsumerNameCheck {
-
-    private final ConfigurableListableBeanFactory beanFactory;
-    private final Supplier<List<ProtectedListener>> all;
-
-    ConsumerNameCheck(ConfigurableListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
-        this.beanFactory = beanFactory;
-        this.all = all;
-    }
+record ConsumerNameCheck(ConfigurableListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
 
     void check(ProtectedListener listener, Report report) {
         if (listener.isForRetries()) {

@@ -15,21 +15,11 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Checks whether a listener receives the dead letters of another consumer: all groups on a topic, and
- * {@code @RetryableTopic}, publish to the same dead-letter topic by default. Readers in other applications are not seen.
+ * Checks whether a listener receives the dead letters of another consumer in this application: all groups on a topic,
+ * and {@code @RetryableTopic}, publish to one topic by default. The suffix is {@code null} if none are published.
  */
-final class DeadLetterCheck {
-
-    private final ListableBeanFactory beanFactory;
-    private final @Nullable String suffix;
-    private final Supplier<List<ProtectedListener>> all;
-
-    /** {@code suffix} is {@code null} if the provided error handler publishes no dead letters. */
-    DeadLetterCheck(ListableBeanFactory beanFactory, @Nullable String suffix, Supplier<List<ProtectedListener>> all) {
-        this.beanFactory = beanFactory;
-        this.suffix = suffix;
-        this.all = all;
-    }
+record DeadLetterCheck(
+        ListableBeanFactory beanFactory, @Nullable String suffix, Supplier<List<ProtectedListener>> all) {
 
     void check(ProtectedListener listener, Report report) {
         topicsOf(listener).forEach(topic -> containers()
@@ -86,7 +76,7 @@ final class DeadLetterCheck {
         return main != null && main.equals(listener.container().getListenerId());
     }
 
-    private static boolean reads(AbstractMessageListenerContainer<?, ?> reader, String topic) {
+    static boolean reads(AbstractMessageListenerContainer<?, ?> reader, String topic) {
         Pattern pattern = reader.getContainerProperties().getTopicPattern();
         return (pattern != null)
                 ? pattern.matcher(topic).matches()

@@ -34,7 +34,6 @@ final class Findings {
 
     private record Found(StartupCheck check, String what, String remedy) {}
 
-    /** Takes what is found of a listener. */
     @FunctionalInterface
     interface Report {
 
@@ -89,11 +88,7 @@ final class Findings {
         return (names.length == 1) ? names[0] : null;
     }
 
-    /**
-     * Logs warnings.
-     *
-     * @throws FailedChecksException if there is anything that the application must not start with
-     */
+    /** Logs warnings, and throws a {@link FailedChecksException} for what must not start. */
     void report() {
         List<Finding> failures = new ArrayList<>();
         this.places.forEach((found, where) -> {

@@ -4,6 +4,7 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.EarlyLifecycle;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -11,14 +12,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.util.ClassUtils;
 
 /** Checks all listeners before any container starts, and later ones before theirs does. Reports all findings together. */
-public final class ListenerChecks implements SmartLifecycle {
+public final class ListenerChecks extends EarlyLifecycle {
 
     private static final boolean JPA_PRESENT =
             ClassUtils.isPresent("jakarta.persistence.EntityManagerFactory", ListenerChecks.class.getClassLoader());
@@ -28,7 +28,6 @@ public final class ListenerChecks implements SmartLifecycle {
     private final CheckPolicy policy;
     private final List<BiConsumer<ProtectedListener, Report>> checks;
     private final BrokerChecks brokerChecks;
-    private volatile boolean running;
 
     /** {@code deadLetterSuffix} is {@code null} if no dead letters are published. */
     public ListenerChecks(
@@ -54,16 +53,9 @@ public final class ListenerChecks implements SmartLifecycle {
                         new ConsumerNameCheck(beanFactory, this::listeners)::check,
                         KeyCheck::check,
                         ContainerCheck::check,
-                        BatchCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
                         deadLetters::check,
                         this::checkRetryTopic);
-    }
-
-    /** Before anything else that has a life cycle, containers above all. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
     }
 
     @Override
@@ -74,7 +66,7 @@ public final class ListenerChecks implements SmartLifecycle {
             new AnnotatedBeansCheck(this.beanFactory, known, findings).check();
         }
         check(listeners(), findings);
-        this.running = true;
+        super.start();
         // Those that are created later than all others, such as lazy ones.
         this.definitions.ifAvailable(
                 registry -> registry.inspectLater(later -> check(later, new Findings(this.beanFactory, this.policy))));
@@ -101,7 +93,7 @@ public final class ListenerChecks implements SmartLifecycle {
     private void checkRetryTopic(ProtectedListener listener, Report report) {
         boolean annotated = Stream.of(listener.method(), listener.targetClass())
                 .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class));
-        if (this.running && (annotated || listener.isForRetries())) {
+        if (isRunning() && (annotated || listener.isForRetries())) {
             report.add(
                     StartupCheck.LATE_RETRY_TOPIC,
                     "It has retry topics, and its bean is created after the application has started.",
@@ -111,13 +103,8 @@ public final class ListenerChecks implements SmartLifecycle {
 
     @Override
     public void stop() {
-        this.running = false;
+        super.stop();
         this.definitions.ifAvailable(registry -> registry.inspectLater(later -> {}));
         this.brokerChecks.stop();
-    }
-
-    @Override
-    public boolean isRunning() {
-        return this.running;
     }
 }

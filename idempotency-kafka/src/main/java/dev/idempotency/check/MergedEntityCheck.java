@@ -20,18 +20,12 @@ import org.springframework.util.ClassUtils;
  * Checks whether the table of a listener's constraint is mapped to a JPA entity that Spring Data's {@code save} merges: with an
  * assigned id, no version that can be null, and not {@code Persistable}.
  */
-final class MergedEntityCheck {
+record MergedEntityCheck(ListableBeanFactory beanFactory) {
 
     private static final String PERSISTABLE = "org.springframework.data.domain.Persistable";
 
     /** On Hibernate's own annotations for generated ids. */
     private static final String ID_GENERATOR_TYPE = "org.hibernate.annotations.IdGeneratorType";
-
-    private final ListableBeanFactory beanFactory;
-
-    MergedEntityCheck(ListableBeanFactory beanFactory) {
-        this.beanFactory = beanFactory;
-    }
 
     void check(ProtectedListener listener, Report report) {
         UniqueConstraint constraint = listener.constraint();

@@ -4,20 +4,40 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
+import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.result.AsynchronousResult;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.BaseStream;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.SendTo;
+import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.scheduling.annotation.Async;
 
-/** Checks that calls pass the proxy that claims, and that the work is done when the method returns, on the same thread. */
+/** Checks that calls pass the proxy that claims, that the work is done when the method returns, and how batches are taken. */
 final class MethodCheck {
 
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+    private static final List<Class<?>> NO_PAYLOADS =
+            List.of(Acknowledgment.class, Consumer.class, MessageHeaders.class);
 
     private MethodCheck() {}
 
@@ -25,6 +45,7 @@ final class MethodCheck {
         checkProxy(listener, report);
         checkAsynchrony(listener, report);
         checkReply(listener, report);
+        checkBatch(listener, report);
     }
 
     private static void checkProxy(ProtectedListener listener, Report report) {
@@ -120,5 +141,65 @@ final class MethodCheck {
                                 .formatted(result.getSimpleName()),
                 "Set @IdempotentListener(storeReply = true), so that the duplicate is given the reply; or write the reply to"
                         + " an outbox table in the listener's transaction, and return void.");
+    }
+
+    /** Duplicates can be removed from lists alone. */
+    private static void checkBatch(ProtectedListener listener, Report report) {
+        if (!(ListenerContainers.innermostListenerOf(listener.container())
+                instanceof BatchMessagingMessageListenerAdapter)) {
+            return;
+        }
+        Parameter[] parameters = listener.method().getParameters();
+        boolean payloadSeen = false;
+        for (int i = 0; i < parameters.length; i++) {
+            Class<?> type = contentType(ResolvableType.forMethodParameter(listener.method(), i));
+            boolean header = isHeader(parameters[i], type);
+            boolean payload = !header && NO_PAYLOADS.stream().noneMatch(other -> other.isAssignableFrom(type));
+            // Further parameters may come from an argument resolver of the application's own.
+            boolean single = payload && !payloadSeen && !isParallel(type);
+            payloadSeen |= payload;
+            if (single || isOtherContainer(type, header) || (header ? isAccessor(type) : isText(type))) {
+                report.add(
+                        StartupCheck.BATCH_SIGNATURE,
+                        "It is a batch listener, and takes its %s as a %s."
+                                .formatted(header ? "headers" : "messages", type.getSimpleName()),
+                        "Let the method take a List, or set @KafkaListener(batch = \"false\") and remove"
+                                + " setBatchToRecordAdapter(…) from the container factory.");
+            }
+        }
+    }
+
+    private static Class<?> contentType(ResolvableType declared) {
+        Class<?> type = declared.resolve();
+        ResolvableType content = (type == Message.class) ? declared.getGeneric(0) : declared;
+        return Objects.requireNonNullElse(content.resolve(), Object.class);
+    }
+
+    private static boolean isHeader(Parameter parameter, Class<?> type) {
+        return isAccessor(type)
+                || AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
+                || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
+    }
+
+    private static boolean isAccessor(Class<?> type) {
+        return MessageHeaderAccessor.class.isAssignableFrom(type);
+    }
+
+    /** Whether it is filtered with the messages. */
+    private static boolean isParallel(Class<?> type) {
+        return type.isAssignableFrom(ArrayList.class);
+    }
+
+    /** Whether Spring may have converted a list to it. */
+    private static boolean isText(Class<?> type) {
+        return CharSequence.class.isAssignableFrom(type);
+    }
+
+    /** Whether it may hold what belongs to several records, and is not filtered with them. */
+    private static boolean isOtherContainer(Class<?> type, boolean header) {
+        return type == Optional.class
+                || (type.isArray() && !(header && type == byte[].class))
+                || BaseStream.class.isAssignableFrom(type)
+                || (Collection.class.isAssignableFrom(type) && !isParallel(type));
     }
 }

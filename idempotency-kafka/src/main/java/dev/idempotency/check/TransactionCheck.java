@@ -34,13 +34,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.StringUtils;
 
 /** Checks that the listener's transaction is the claim's own, and on the store's data source. */
-final class TransactionCheck {
-
-    private final ListableBeanFactory beanFactory;
-
-    TransactionCheck(ListableBeanFactory beanFactory) {
-        this.beanFactory = beanFactory;
-    }
+record TransactionCheck(ListableBeanFactory beanFactory) {
 
     void check(ProtectedListener listener, Report report) {
         TransactionAttribute own =

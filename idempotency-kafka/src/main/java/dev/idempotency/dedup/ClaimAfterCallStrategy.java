@@ -6,7 +6,6 @@ import java.util.List;
 /** Lets every message in, as only the end of its transaction shows which of them are duplicates. */
 interface ClaimAfterCallStrategy extends ClaimStrategy {
 
-    /** The transaction of the listener. */
     ClaimTransaction transaction();
 
     @Override

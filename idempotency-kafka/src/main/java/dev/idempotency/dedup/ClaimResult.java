@@ -10,12 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a claim: which messages the listener is called with.
- *
- * @param accepted the messages that the listener is called with, in order
- * @param duplicates those that it is not called with, as they were processed before
- * @param stale those that it is not called with, as something newer was processed before
- * @param conflicts the duplicates that reuse the id of another message, in order
+ * The answer to a claim, each in order: messages that the listener is called with, those processed before, those older
+ * than what was processed before, and the duplicates that reuse the id of another message.
  */
 public record ClaimResult(
         List<InboundMessage> accepted,
@@ -23,7 +19,6 @@ public record ClaimResult(
         List<Stale> stale,
         Map<InboundMessage, Conflict> conflicts) {
 
-    /** An answer without stale messages and conflicts. */
     public ClaimResult(List<InboundMessage> accepted, List<Duplicate> duplicates) {
         this(accepted, duplicates, List.of(), Map.of());
     }

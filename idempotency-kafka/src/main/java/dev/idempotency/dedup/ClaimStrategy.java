@@ -15,20 +15,14 @@ public interface ClaimStrategy {
     default void requireOrder(Stream<RecordCoordinates> delivered) {}
 
     /**
-     * Lets messages in, which becomes binding when the current transaction commits. Waits for another transaction that is
-     * about to process one of them.
+     * Lets at least one message of a delivery in, which becomes binding when the current transaction commits. Waits for
+     * another transaction that is about to process one of them.
      *
-     * @param messages messages of one delivery, in order; at least one
      * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
-     * @throws dev.idempotency.UnprotectedCallException if there is no transaction that the claim would be part of
      */
     ClaimResult claim(List<InboundMessage> messages);
 
-    /**
-     * The strategy for one delivery of a single message.
-     *
-     * @param ownTransaction whether the current transaction was begun for it, and ends with it
-     */
+    /** Returns the strategy for a single message, whose transaction is its own or was there before. */
     default ClaimStrategy within(boolean ownTransaction) {
         return this;
     }
@@ -42,20 +36,16 @@ public interface ClaimStrategy {
     }
 
     /**
-     * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
-     * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #refusalOf} is asked later.
-     *
-     * @return by default, that it can
+     * Whether a failure before the commit can have been in this transaction, not in another such as {@code
+     * REQUIRES_NEW}; asked before it ends, for {@link #refusalOf}.
      */
     default boolean mayBeRefused() {
         return true;
     }
 
     /**
-     * The answer after a failure, of the listener or of the commit, that shows that the message may not enter after all. Asked
-     * when its transaction, in which it was the only one, has been rolled back.
-     *
-     * @return {@code null} if it has failed, by default
+     * The answer, after the rollback of its own transaction, to a message whose failure shows that it may not enter;
+     * {@code null} if it has just failed.
      */
     default @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
         return null;

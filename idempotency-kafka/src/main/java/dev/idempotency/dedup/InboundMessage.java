@@ -9,12 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of a delivery, and what is known of it before the claim.
  *
- * @param position its index in the delivery
- * @param record the record that was delivered
- * @param id its identity; without one it is processed unclaimed
+ * @param id without one it is processed unclaimed
  * @param coordinates where its record stood first, which differ from the record's own for a copy in a retry topic
- * @param payloadDigest the digest of its payload; {@code null} if payloads are not compared
- * @param version which version of which entity it carries; {@code null} if it is not recognised by that
+ * @param payloadDigest {@code null} if payloads are not compared
  */
 public record InboundMessage(
         int position,

@@ -10,27 +10,10 @@ import dev.idempotency.store.JdbcVersionStore;
 import java.time.Duration;
 import org.springframework.jdbc.core.ConnectionCallback;
 
-/** Creates the strategies that do not use the table of processed messages. */
-public final class JdbcStrategyFactory {
+/** Creates strategies whose claims wait for another transaction at most for the timeout. */
+public record JdbcStrategyFactory(
+        IdempotencyDatabase database, Duration claimTimeout, JdbcPositionStore positions, JdbcVersionStore versions) {
 
-    private final IdempotencyDatabase database;
-    private final Duration claimTimeout;
-    private final JdbcPositionStore positions;
-    private final JdbcVersionStore versions;
-
-    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
-    public JdbcStrategyFactory(
-            IdempotencyDatabase database,
-            Duration claimTimeout,
-            JdbcPositionStore positions,
-            JdbcVersionStore versions) {
-        this.database = database;
-        this.claimTimeout = claimTimeout;
-        this.positions = positions;
-        this.versions = versions;
-    }
-
-    /** Recognises the messages of a consumer by the offsets of their records. */
     public ClaimStrategy byOffset(String consumer, TopicIdTracker topics, IdempotencyEventListener observer) {
         return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
@@ -41,7 +24,6 @@ public final class JdbcStrategyFactory {
                 jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
     }
 
-    /** Recognises messages by their ids, which are claimed with the commit. */
     public ClaimStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
         return new ClaimAtCommitStrategy(claimFirst, this.database, this.claimTimeout);
     }
@@ -51,14 +33,9 @@ public final class JdbcStrategyFactory {
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }
 
-    /** Recognises the messages of a consumer by what a constraint refuses. */
     public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
         return new UniqueConstraintStrategy(
                 consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
-    }
-
-    public JdbcVersionStore versions() {
-        return this.versions;
     }
 
     public ClaimStrategy byVersion() {

@@ -21,10 +21,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
- * one is accepted; one without an id is accepted unclaimed.
- *
- * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
+ * Recognises messages by their ids, which are claimed in the store. One without an id enters unclaimed. A plain claim
+ * is faster for new messages; after a duplicate, which seldom comes alone, the next claim looks first.
  */
 public final class MessageIdStrategy implements ClaimStrategy {
 
@@ -33,7 +31,6 @@ public final class MessageIdStrategy implements ClaimStrategy {
     /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
-    /** {@code store} is where the consumer's messages are claimed. */
     public MessageIdStrategy(ProcessedMessageStore store) {
         this.store = store;
     }
@@ -117,7 +114,6 @@ public final class MessageIdStrategy implements ClaimStrategy {
             @Nullable RecordCoordinates coordinates,
             @Nullable Long payloadDigest) {
 
-        /** A message of the same delivery. */
         static Original of(InboundMessage first) {
             return new Original(null, first.coordinates(), first.payloadDigest());
         }

@@ -28,14 +28,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Recognises messages by the offsets of their records: records before the position of their partition have been processed.
- * The position is moved past the accepted records, in their transaction, which another one of the same partition waits
- * for.
+ * Recognises messages by the offsets of their records. The position of their partition is moved past them in their
+ * transaction, which another one of the same partition waits for.
  *
- * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
- * ends before it, is reset, as nothing of what comes now has been processed.
- *
- * <p>A position is moved without a look at it. As duplicates seldom come alone, it is read first after one, without a lock.
+ * <p>A position that was left by another topic of the same name, or by one whose log ends before it, is reset. It is
+ * moved without a look at it, but read first after a duplicate, as these seldom come alone.
  */
 final class OffsetStrategy implements ClaimStrategy {
 

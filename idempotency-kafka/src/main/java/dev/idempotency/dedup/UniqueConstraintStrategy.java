@@ -18,16 +18,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /**
- * Recognises messages by a unique constraint of the application's: the listener is called with all of them, and a message
- * whose listener violates that constraint, and no other one, is a duplicate.
- *
- * <p>A violation does not count if the listener has caught it, if it happened in another transaction, or if the same
+ * Recognises messages by a unique constraint of the application's: a message whose listener violates it, and no other
+ * one, is a duplicate. Not so if the listener has caught that, if it happened in another transaction, or if the same
  * transaction had inserted the row.
- *
- * @param consumer the consumer whose messages they are
- * @param constraint the constraint
- * @param database the database that it is in
- * @param transaction the transaction of the listener
  */
 record UniqueConstraintStrategy(
         String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)

@@ -22,11 +22,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it is accepted,
- * in the order in which they come. One without an entity enters unclaimed.
- *
- * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
- * without a lock.
+ * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may
+ * enter. One without an entity enters unclaimed. A version is replaced without a look at it, but read first after one
+ * that was not newer, as these seldom come alone.
  */
 final class VersionStrategy implements ClaimStrategy {
 
@@ -115,7 +113,6 @@ final class VersionStrategy implements ClaimStrategy {
             return new Newest(stored.version(), stored.coordinates(), stored.processedAt(), stored.age());
         }
 
-        /** A message that has the same version. */
         Duplicate duplicate(VersionClaim claimed) {
             DuplicateKind kind = this.coordinates.equals(claimed.coordinates())
                     ? DuplicateKind.REDELIVERY
@@ -123,7 +120,6 @@ final class VersionStrategy implements ClaimStrategy {
             return new Duplicate(claimed.messageId(), claimed.coordinates(), kind, this.processedAt, this.age);
         }
 
-        /** A message that has an older one. */
         Stale stale(VersionClaim claimed) {
             return new Stale(
                     claimed.messageId(),

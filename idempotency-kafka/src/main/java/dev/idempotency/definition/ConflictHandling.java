@@ -91,7 +91,6 @@ public final class ConflictHandling {
         return this.mode == OnConflict.FAIL;
     }
 
-    /** Reports that a message was dropped. */
     public void dropped(Conflict conflict) {
         this.observer.conflict(conflict);
         long now = this.nanoTime.getAsLong();
@@ -119,7 +118,6 @@ public final class ConflictHandling {
         return failure(conflict);
     }
 
-    /** The exception that a message fails with. */
     public static MessageConflictException failure(Conflict conflict) {
         return new MessageConflictException(
                 ("The message %s of consumer '%s' has the id '%s' of %s, but another payload: it may be another message, and"

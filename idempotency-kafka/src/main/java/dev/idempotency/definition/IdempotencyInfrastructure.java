@@ -1,7 +1,4 @@
 package dev.idempotency.definition;
 
-/**
- * Marks what protects a listener: the message listeners that remember what a container delivers, and the advisor that
- * claims. By it others see whether that is in its place.
- */
+/** Marks the advisor that claims, for others to see whether it is in its place. */
 public interface IdempotencyInfrastructure {}

@@ -54,7 +54,6 @@ final class IdentityResolver {
         return group;
     }
 
-    /** Returns where the keys of a listener's messages come from. */
     KeySource keysOf(ListenerCandidate listener, String expression, ListenerMethod method, TopicIdTracker topics) {
         return switch (listener.annotation().strategy()) {
             case OFFSET -> KeySource.OFFSET;

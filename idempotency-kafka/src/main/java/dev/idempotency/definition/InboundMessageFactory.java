@@ -23,10 +23,7 @@ public record InboundMessageFactory(
         ConflictHandling conflicts) {
 
     /**
-     * Identifies the message at a position of the delivery.
-     *
-     * @return {@code null} if it has no key, and such messages are skipped
-     * @throws dev.idempotency.InvalidMessageKeyException if it cannot be identified
+     * Identifies a message, or throws an {@link dev.idempotency.InvalidMessageKeyException}; {@code null} to skip it.
      */
     public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();

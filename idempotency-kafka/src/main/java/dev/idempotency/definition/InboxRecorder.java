@@ -9,12 +9,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 /** Stores the messages of a listener, and whether they were processed, in the inbox. */
 public interface InboxRecorder {
 
-    /**
-     * A message that a listener was called with.
-     *
-     * @param coordinates where its record stood first
-     * @param record the record that was delivered
-     */
+    /** A message that a listener was called with, and where its record stood first. */
     record Delivered(MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record) {}
 
     /** The listener has returned: records that in its transaction, which is still to be committed. */
@@ -32,7 +27,6 @@ public interface InboxRecorder {
      */
     void conflicting(MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure);
 
-    /** Creates the recorders of listeners that have an inbox. */
     @FunctionalInterface
     interface Factory {
 

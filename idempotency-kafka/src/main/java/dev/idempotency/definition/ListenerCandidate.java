@@ -19,12 +19,7 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
 import org.springframework.util.ClassUtils;
 
-/**
- * A method that asks for protection, behind one of its containers.
- *
- * @param bean the listener's bean, as the container calls it
- * @param element what has the {@code @KafkaListener}: the method, or its class
- */
+/** A method that asks for protection, behind one of its containers; the element has the {@code @KafkaListener}. */
 record ListenerCandidate(
         IdempotentListener annotation,
         Object bean,

@@ -15,14 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or steps.
- *
- * @param keyResolver who finds the key where there is no expression
- * @param outages receives commits, as an outage ends with one
- * @param inboxes {@code null} also if the operators' module is not on the class path
- * @param inboxByDefault whether listeners have an inbox unless they say otherwise
- * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
- * @param claimAtCommit whether record listeners that gain by it claim with the commit
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or steps; without the
+ * operators' module there are no inboxes.
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,

@@ -7,13 +7,7 @@ import dev.idempotency.store.ClaimedTransaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All that is known of a listener from start-up on.
- *
- * @param transactions makes the transactions that it shares with its claims, with its own attributes
- * @param steps runs steps of its messages, or refuses them
- * @param inbox keeps its messages; {@code null} if they are not kept
- */
+/** All that is known of a listener from start-up on; the inbox is {@code null} if its messages are not kept. */
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,

@@ -1,6 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.StartupCheck;
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -24,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -36,7 +36,7 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
  * The protected listeners of an application, defined once per container. Before any container starts, the log says in
  * one block which they are.
  */
-public final class ListenerDefinitionRegistry implements ConsumerRegistry, SmartLifecycle {
+public final class ListenerDefinitionRegistry extends EarlyLifecycle implements ConsumerRegistry {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
@@ -50,7 +50,6 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
     private volatile Consumer<List<ProtectedListener>> inspection = found -> {};
-    private volatile boolean running;
 
     public ListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults, TopicLookup topics) {
@@ -83,11 +82,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /**
-     * Defines the listeners behind a container, as far as their faults allow; {@link #listeners()} has the faults.
+     * Defines the listeners behind a container, as far as their faults allow; {@code null} if none is protected.
      *
      * @param element what has the {@code @KafkaListener}: a method, or the class of several
      * @param installation watches calls of a bean's method behind all aspects, and returns whether it can
-     * @return its protected methods, or {@code null} if there are none
      */
     @Nullable
     public ProtectedMethods define(
@@ -155,7 +153,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         IdempotencyEventListener observer = this.observers.computeIfAbsent(
                 consumer.name(),
                 name -> IdempotencyEventNotifier.of(this.defaults.observers()).forConsumer(consumer));
-        if (this.running) {
+        if (isRunning()) {
             log(List.of(consumer));
         }
         return observer;
@@ -181,25 +179,9 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                 : "recognised by " + consumer.keySource();
     }
 
-    /** Before any container, so that nothing of Kafka's stands between the consumers. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
-    }
-
     @Override
     public void start() {
-        this.running = true;
+        super.start();
         log(consumers());
-    }
-
-    @Override
-    public void stop() {
-        this.running = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return this.running;
     }
 }

@@ -3,16 +3,9 @@ package dev.idempotency.definition;
 import dev.idempotency.StartupCheck;
 import java.io.Serial;
 
-/**
- * Why a listener cannot be defined as it is written.
- *
- * @param check what reports call it
- * @param what what is wrong
- * @param remedy how to fix it
- */
+/** Why a listener cannot be defined as it is written. */
 public record ListenerFault(StartupCheck check, String what, String remedy) {
 
-    /** To be thrown where a fault is found. */
     static Found found(StartupCheck check, String what, String remedy) {
         return new Found(new ListenerFault(check, what, remedy));
     }

@@ -29,9 +29,13 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.ClassUtils;
 
 /** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
-public final class ListenerMethod {
+public record ListenerMethod(
+        Method method,
+        boolean targetSeen,
+        @Nullable ReplyStore replies,
+        List<String> parameterNames,
+        int payloadIndex) {
 
-    /** There is no such argument. */
     public static final int NONE = -1;
 
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
@@ -46,19 +50,13 @@ public final class ListenerMethod {
     /** Types that message converters convert: such a value need not be the payload. */
     private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
 
-    private final Method method;
-    private final boolean targetSeen;
-    private final @Nullable ReplyStore replies;
-    private final List<String> names;
-    private final int payloadIndex;
-
     ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyStore replies) {
-        this.method = method;
-        this.targetSeen = targetSeen;
-        this.replies = replies;
-        String[] discovered = NAMES.getParameterNames(method);
-        this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
-        this.payloadIndex = payloadIndex(method.getParameters());
+        this(method, targetSeen, replies, namesOf(method), payloadIndex(method.getParameters()));
+    }
+
+    private static List<String> namesOf(Method method) {
+        String[] names = NAMES.getParameterNames(method);
+        return (names != null) ? Arrays.asList(names) : List.of();
     }
 
     private static int payloadIndex(Parameter[] parameters) {
@@ -80,16 +78,6 @@ public final class ListenerMethod {
         return NO_PAYLOADS.stream().anyMatch(noPayload -> noPayload.isAssignableFrom(type));
     }
 
-    /** Whether its calls are seen behind all aspects. */
-    public boolean isTargetSeen() {
-        return this.targetSeen;
-    }
-
-    /** Keeps its replies, or {@code null} if they are not kept. */
-    public @Nullable ReplyStore replies() {
-        return this.replies;
-    }
-
     /** Returns the result for a call that is skipped. */
     @Nullable
     public Object resultWhenSkipped() {
@@ -104,11 +92,7 @@ public final class ListenerMethod {
 
     /** Whether the compiler kept the names of its parameters. */
     boolean hasParameterNames() {
-        return this.names.size() == this.method.getParameterCount();
-    }
-
-    List<String> parameterNames() {
-        return this.names;
+        return this.parameterNames.size() == this.method.getParameterCount();
     }
 
     /** Whether a record's value is the payload, without conversion, so that a key can be taken from either. */
@@ -142,10 +126,11 @@ public final class ListenerMethod {
     Set<String> payloadNames() {
         ResolvableType type = payload();
         boolean named = type != null
-                && this.payloadIndex < this.names.size()
+                && this.payloadIndex < this.parameterNames.size()
                 && Stream.of(type, type.asCollection().getGeneric())
                         .noneMatch(each -> Message.class.isAssignableFrom(each.toClass()));
-        return new HashSet<>(named ? List.of("payload", this.names.get(this.payloadIndex)) : List.of("payload"));
+        return new HashSet<>(
+                named ? List.of("payload", this.parameterNames.get(this.payloadIndex)) : List.of("payload"));
     }
 
     /** The parameter for the payload, or {@code null} if there is none. */
@@ -153,12 +138,6 @@ public final class ListenerMethod {
         return (this.payloadIndex != NONE) ? ResolvableType.forMethodParameter(this.method, this.payloadIndex) : null;
     }
 
-    /** The position of the payload among the arguments, or {@link #NONE}. */
-    public int payloadIndex() {
-        return this.payloadIndex;
-    }
-
-    /** Its class and name. */
     @Override
     public String toString() {
         return this.method.getDeclaringClass().getSimpleName() + "." + this.method.getName();

@@ -30,7 +30,6 @@ import org.springframework.util.StringUtils;
 /** Resolves everything about one listener, and collects all faults. */
 final class ListenerResolver {
 
-    /** Collects the faults of what cannot be resolved. */
     private record Faults(List<ListenerFault> found) {
 
         /** Resolves something, or returns the substitute and keeps the fault. */
@@ -60,12 +59,7 @@ final class ListenerResolver {
         this.strategies = new StrategyResolver(defaults, this.texts);
     }
 
-    /**
-     * Resolves a listener.
-     *
-     * @param targetSeen whether its calls are seen behind all aspects
-     * @param observers finds the observer of a consumer
-     */
+    /** Resolves a listener; {@code targetSeen} says whether its calls are seen behind all aspects. */
     ProtectedListener resolve(
             ListenerCandidate candidate,
             TopicIdTracker topics,

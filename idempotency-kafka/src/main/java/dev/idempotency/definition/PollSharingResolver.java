@@ -3,10 +3,12 @@ package dev.idempotency.definition;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.store.ClaimedTransaction;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -18,16 +20,9 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
  */
 final class PollSharingResolver {
 
-    /**
-     * The decision.
-     *
-     * @param isGranted whether records share a transaction
-     * @param demanded whether a listener says that they have to
-     * @param obstacles why they cannot, where they should
-     */
+    /** Whether records share a transaction, whether a listener demands it, and why they cannot. */
     record Decision(boolean isGranted, boolean demanded, List<ListenerFault> obstacles) {
 
-        /** Returns the faults that keep the application from starting. */
         List<ListenerFault> faults() {
             return this.demanded ? this.obstacles : List.of();
         }
@@ -45,12 +40,7 @@ final class PollSharingResolver {
         this.texts = new AnnotationTexts(beanFactory);
     }
 
-    /**
-     * Decides for the protected methods behind one container.
-     *
-     * @param candidates its methods: one, or all the handlers of a class
-     * @param listeners the same, resolved
-     */
+    /** Decides for the methods behind one container, of which the listeners are what was resolved. */
     Decision decide(List<ListenerCandidate> candidates, List<ProtectedListener> listeners) {
         ListenerCandidate first = candidates.get(0);
         Set<String> asked = candidates.stream()
@@ -62,86 +52,79 @@ final class PollSharingResolver {
         if (!wanted || ListenerContainers.deliversBatches(first.container())) {
             return new Decision(false, false, List.of());
         }
-        List<ListenerFault> obstacles = new ArrayList<>();
-        refuseContainer(first.container(), demanded, obstacles);
-        refuseMethod(first, listeners.get(0), obstacles);
-        boolean possible = obstacles.isEmpty() && listeners.get(0).definition() != null;
-        return new Decision(possible, demanded, List.copyOf(obstacles));
+        List<ListenerFault> obstacles = Stream.concat(
+                        obstaclesOf(first.container(), demanded), obstaclesOf(first, listeners.get(0)))
+                .filter(Objects::nonNull)
+                .toList();
+        return new Decision(obstacles.isEmpty() && listeners.get(0).definition() != null, demanded, obstacles);
     }
 
-    private static void refuseContainer(
-            AbstractMessageListenerContainer<?, ?> container, boolean demanded, List<ListenerFault> obstacles) {
+    private static Stream<@Nullable ListenerFault> obstaclesOf(
+            AbstractMessageListenerContainer<?, ?> container, boolean demanded) {
         ContainerProperties properties = container.getContainerProperties();
-        refuseIf(
-                BY_THE_LISTENER.contains(properties.getAckMode()),
-                "By its acknowledgment mode %s the listener decides on each record, and the records of a poll are"
-                                .formatted(properties.getAckMode())
-                        + " committed, or not, together.",
-                "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")",
-                obstacles);
-        refuseIf(
-                container.getRecordInterceptor() != null
-                        || properties.isDeliveryAttemptHeader()
-                        || properties.getAdviceChain().length > 0,
-                "Its container has a RecordInterceptor, a delivery attempt header or an advice chain, which are not for the"
-                        + " records of a batch.",
-                "Remove these from the container factory",
-                obstacles);
-        // A demand is answered by the check of error handlers, which can be relaxed.
-        refuseIf(
-                !demanded && ListenerContainers.ignoresBatches(container.getCommonErrorHandler()),
-                "Its container's error handler does not implement handleBatch.",
-                "Use a DefaultErrorHandler",
-                obstacles);
+        return Stream.of(
+                obstacle(
+                        BY_THE_LISTENER.contains(properties.getAckMode()),
+                        "By its acknowledgment mode %s the listener decides on each record, and the records of a poll are"
+                                        .formatted(properties.getAckMode())
+                                + " committed, or not, together.",
+                        "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")"),
+                obstacle(
+                        container.getRecordInterceptor() != null
+                                || properties.isDeliveryAttemptHeader()
+                                || properties.getAdviceChain().length > 0,
+                        "Its container has a RecordInterceptor, a delivery attempt header or an advice chain, which are not for the"
+                                + " records of a batch.",
+                        "Remove these from the container factory"),
+                // A demand is answered by the check of error handlers, which can be relaxed.
+                obstacle(
+                        !demanded && ListenerContainers.ignoresBatches(container.getCommonErrorHandler()),
+                        "Its container's error handler does not implement handleBatch.",
+                        "Use a DefaultErrorHandler"));
     }
 
-    private void refuseMethod(ListenerCandidate candidate, ProtectedListener known, List<ListenerFault> obstacles) {
+    private Stream<@Nullable ListenerFault> obstaclesOf(ListenerCandidate candidate, ProtectedListener known) {
         Class<?> result = candidate.method().getReturnType();
-        refuseIf(
-                candidate.methodCount() > 1,
-                "Its class has several @KafkaHandler methods.",
-                "Let one @KafkaListener method take all records of the topic",
-                obstacles);
-        refuseIf(
-                result != void.class,
-                "It returns a %s, which would be sent as a reply before the transaction is committed."
-                        .formatted(result.getSimpleName()),
-                "Return void",
-                obstacles);
-        refuseIf(
-                ClaimedTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
-                "By its noRollbackFor a record that fails would commit those after it, which have not run.",
-                "Remove noRollbackFor",
-                obstacles);
-        refuseIf(
-                this.texts
-                        .resolveIfPossible(candidate.annotation().claimAtCommit())
-                        .equals("true"),
-                "It claims each message with a commit.",
-                "Remove claimAtCommit = \"true\"",
-                obstacles);
-        refuseIf(
-                candidate.hasRetryTopics(this.beanFactory),
-                "It has retry topics, which Spring Kafka does not have for batches.",
-                "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration",
-                obstacles);
-        // All records of a poll are claimed before the first is converted for its listener.
         ListenerDefinition definition = known.definition();
-        refuseIf(
-                definition != null
-                        && !definition
-                                .method()
-                                .payloadVariables()
-                                .containsAll(definition.messageFactory().variables()),
-                "Its key or version needs more than the record and its deserialized value.",
-                "Take it from #record, #headers or, where a deserializer creates it, #payload",
-                obstacles);
+        return Stream.of(
+                obstacle(
+                        candidate.methodCount() > 1,
+                        "Its class has several @KafkaHandler methods.",
+                        "Let one @KafkaListener method take all records of the topic"),
+                obstacle(
+                        result != void.class,
+                        "It returns a %s, which would be sent as a reply before the transaction is committed."
+                                .formatted(result.getSimpleName()),
+                        "Return void"),
+                obstacle(
+                        ClaimedTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
+                        "By its noRollbackFor a record that fails would commit those after it, which have not run.",
+                        "Remove noRollbackFor"),
+                obstacle(
+                        this.texts
+                                .resolveIfPossible(candidate.annotation().claimAtCommit())
+                                .equals("true"),
+                        "It claims each message with a commit.",
+                        "Remove claimAtCommit = \"true\""),
+                obstacle(
+                        candidate.hasRetryTopics(this.beanFactory),
+                        "It has retry topics, which Spring Kafka does not have for batches.",
+                        "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration"),
+                // All records of a poll are claimed before the first is converted for its listener.
+                obstacle(
+                        definition != null
+                                && !definition
+                                        .method()
+                                        .payloadVariables()
+                                        .containsAll(definition.messageFactory().variables()),
+                        "Its key or version needs more than the record and its deserialized value.",
+                        "Take it from #record, #headers or, where a deserializer creates it, #payload"));
     }
 
-    private static void refuseIf(boolean condition, String what, String remedy, List<ListenerFault> obstacles) {
-        if (condition) {
-            obstacles.add(new ListenerFault(
-                    StartupCheck.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\"."));
-        }
+    private static @Nullable ListenerFault obstacle(boolean condition, String what, String remedy) {
+        return condition
+                ? new ListenerFault(
+                        StartupCheck.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\".")
+                : null;
     }
 }

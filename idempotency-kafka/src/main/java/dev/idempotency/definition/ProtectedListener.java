@@ -21,12 +21,9 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * A protected listener method behind one of its containers.
  *
  * @param bean the listener's bean, as the container calls it: a proxy
- * @param transactionManager opens its transactions; {@code null} if there is none, which is a fault
- * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
- * @param versionExpression the expression for their versions, or {@code null} if they have none
- * @param constraint the constraint that its messages are recognised by, or {@code null} if they are not
+ * @param transactionManager {@code null} if there is none, which is a fault
  * @param faults why it cannot be protected: empty, or the application does not start
- * @param definition for those who call it; {@code null} if its faults do not allow that
+ * @param definition {@code null} if its faults do not allow that it is called
  */
 public record ProtectedListener(
         ConsumerDescription consumer,
@@ -65,12 +62,10 @@ public record ProtectedListener(
                         null);
     }
 
-    /** Whether its container reads a retry topic. */
     public boolean isForRetries() {
         return this.container.getMainListenerId() != null;
     }
 
-    /** The parameter for the payload, or {@code null} if there is none. */
     public @Nullable ResolvableType payload() {
         return new ListenerMethod(this.method, false, null).payload();
     }
@@ -98,7 +93,6 @@ public record ProtectedListener(
                 : 1;
     }
 
-    /** The annotations of the method and of its class. */
     public Stream<KafkaListener> kafkaListeners() {
         return Stream.of(this.method, targetClass())
                 .flatMap(element ->

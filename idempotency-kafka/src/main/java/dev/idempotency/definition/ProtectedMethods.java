@@ -36,7 +36,6 @@ public final class ProtectedMethods {
         return this.definitions.isEmpty();
     }
 
-    /** All definitions, in no order. */
     public Collection<ListenerDefinition> definitions() {
         return this.definitions.values();
     }

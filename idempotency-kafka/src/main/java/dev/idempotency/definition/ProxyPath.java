@@ -18,13 +18,8 @@ import org.springframework.aop.support.MethodMatchers;
 import org.springframework.util.ClassUtils;
 
 /**
- * The advice that a container's call passes on its way through the proxies of a listener's bean.
- *
- * <p>A proxy counts where it comes between: one whose class does not override the method is passed by.
- *
- * @param claims whether the claim is met
- * @param aroundClaim other advice that is met before it, from the outside in
- * @param withinClaim other advice that is met after it
+ * The advice that a container's call passes in the proxies of a listener's bean: whether it meets the claim, and what
+ * is around and within that. A proxy whose class does not override the method is passed by.
  */
 public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinClaim) {
 

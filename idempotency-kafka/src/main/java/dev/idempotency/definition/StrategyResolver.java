@@ -47,7 +47,6 @@ final class StrategyResolver {
         this.store = defaults.store();
     }
 
-    /** Returns the strategy of a consumer, if it can be used. */
     DeduplicationStrategy require(DeduplicationStrategy strategy, String consumer) {
         DeduplicationStrategy others = this.strategies.putIfAbsent(consumer, strategy);
         if (others != null && others != strategy) {
@@ -291,7 +290,6 @@ final class StrategyResolver {
         return (steps != null) ? steps.of(observer) : Steps.OF_OTHER_STORE;
     }
 
-    /** Asks the database whether a consumer has processed any message. */
     BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {
         return () -> StoreExceptionTranslator.attempt(
                 () -> "ask whether consumer '" + consumer + "' has processed any message",

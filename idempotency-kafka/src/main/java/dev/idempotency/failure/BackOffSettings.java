@@ -2,14 +2,12 @@ package dev.idempotency.failure;
 
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
+import org.springframework.util.Assert;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Pauses that double, with jitter: each is up to a quarter longer or shorter, so that consumers do not retry in step.
- *
- * @param initialInterval the first pause
- * @param maxInterval the longest
- * @param maxAttempts how many attempts there are in a row before something else is done
+ * Something else is done after the attempts.
  */
 public record BackOffSettings(Duration initialInterval, Duration maxInterval, int maxAttempts) {
 
@@ -18,21 +16,17 @@ public record BackOffSettings(Duration initialInterval, Duration maxInterval, in
     private static final Duration LONGEST = Duration.ofDays(365);
 
     public BackOffSettings {
-        if (initialInterval.compareTo(Duration.ofMillis(1)) < 0) {
-            throw new IllegalArgumentException(
-                    "The initial interval must be a millisecond or more, but is " + initialInterval);
-        }
-        if (maxInterval.compareTo(initialInterval) < 0) {
-            throw new IllegalArgumentException("The longest interval (%s) must not be shorter than the initial one (%s)"
-                    .formatted(maxInterval, initialInterval));
-        }
-        if (maxInterval.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(
-                    "The longest interval must be at most %d days, but is %s".formatted(LONGEST.toDays(), maxInterval));
-        }
-        if (maxAttempts < 1) {
-            throw new IllegalArgumentException("The number of attempts must be 1 or more, but is " + maxAttempts);
-        }
+        Assert.isTrue(
+                initialInterval.compareTo(Duration.ofMillis(1)) >= 0,
+                () -> "The initial interval must be a millisecond or more, but is " + initialInterval);
+        Assert.isTrue(
+                maxInterval.compareTo(initialInterval) >= 0,
+                () -> "The longest interval (%s) must not be shorter than the initial one (%s)"
+                        .formatted(maxInterval, initialInterval));
+        Assert.isTrue(
+                maxInterval.compareTo(LONGEST) <= 0, () -> "The longest interval must be at most %d days, but is %s"
+                        .formatted(LONGEST.toDays(), maxInterval));
+        Assert.isTrue(maxAttempts >= 1, () -> "The number of attempts must be 1 or more, but is " + maxAttempts);
     }
 
     /** The pause after so many attempts have failed in a row. */

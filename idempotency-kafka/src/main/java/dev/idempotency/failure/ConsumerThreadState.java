@@ -12,9 +12,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * State that a listener and the error handler of its container share on the consumer's thread.
- *
- * <p>Losing it, as in a rebalance, costs a redelivery and nothing else.
+ * State that a listener and the error handler of its container share on the consumer's thread. Losing it, as in a
+ * rebalance, costs a redelivery and nothing else.
  */
 public final class ConsumerThreadState {
 

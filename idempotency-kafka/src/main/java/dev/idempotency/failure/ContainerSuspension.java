@@ -34,14 +34,8 @@ record ContainerSuspension(
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
 
-    /**
-     * Pauses the consumer unless the failure is the message's own, which is for the error handler.
-     *
-     * @param records the record that failed, or a batch
-     * @return whether they must be redelivered
-     */
-    boolean trySuspend(
-            Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
+    /** Pauses the consumer and returns {@code true}, for redelivery, unless the failure is the message's own. */
+    boolean trySuspend(Exception failure, List<? extends ConsumerRecord<?, ?>> records) {
         ConsumerThreadState state = ConsumerThreadState.current();
         ConsumerRecord<?, ?> first = records.get(0);
         if (state.takeCommitted(records)) {
@@ -50,7 +44,7 @@ record ContainerSuspension(
                             + " is redelivered, and dropped as a duplicate.",
                     KafkaCoordinates.of(first),
                     failure);
-            pauseForRedelivery(first, container);
+            pause(first, false, this.outage.longestPause());
             return true;
         }
         ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
@@ -69,7 +63,7 @@ record ContainerSuspension(
         }
         // Another partition may have the first message with a key, which would always be polled behind this one.
         boolean alone = Outage.isWithoutKeys(failure);
-        pause(first, container, alone, this.outage.recordFailure(kind, failure, KafkaCoordinates.of(first)));
+        pause(first, alone, this.outage.recordFailure(kind, failure, KafkaCoordinates.of(first)));
         this.observer.retried(records.size());
         return true;
     }
@@ -83,10 +77,10 @@ record ContainerSuspension(
     }
 
     /** Reports a record whose error handler is done with it, if retry topics have published it as a dead letter. */
-    void reportDeadLetter(ConsumerRecord<?, ?> record, Exception failure, MessageListenerContainer container) {
+    void reportDeadLetter(ConsumerRecord<?, ?> record, Exception failure) {
         DestinationTopicResolver resolver = this.retryTopics.get();
-        String listener =
-                (container.getMainListenerId() != null) ? container.getMainListenerId() : container.getListenerId();
+        String main = this.container.getMainListenerId();
+        String listener = (main != null) ? main : this.container.getListenerId();
         try {
             if (resolver != null
                     && listener != null
@@ -138,8 +132,7 @@ record ContainerSuspension(
             Throwable thrown,
             CommonErrorHandler handler,
             List<? extends ConsumerRecord<?, ?>> records,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container) {
+            Consumer<?, ?> consumer) {
         Causes.rethrowIfFatal(thrown);
         if (thrown instanceof RuntimeException expected && Redelivery.isSoughtBack(records, consumer)) {
             return expected;
@@ -150,24 +143,14 @@ record ContainerSuspension(
                 handler.getClass().getName(),
                 KafkaCoordinates.of(records.get(0)),
                 thrown);
-        pauseForRedelivery(records.get(0), container);
+        pause(records.get(0), false, this.outage.longestPause());
         Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
         return Redelivery.seekBack(failure, records, consumer);
     }
 
-    private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        pause(record, container, false, this.outage.longestPause());
-    }
-
-    private void pause(
-            ConsumerRecord<?, ?> record, MessageListenerContainer container, boolean alone, Duration duration) {
-        TopicPartition partition = ConsumerThreadState.partitionOf(record);
+    private void pause(ConsumerRecord<?, ?> record, boolean alone, Duration duration) {
         try {
-            if (alone) {
-                this.pauses.pause(container, partition, duration);
-            } else {
-                this.pauses.pauseAll(container, partition, duration);
-            }
+            this.pauses.pause(this.container, ConsumerThreadState.partitionOf(record), alone, duration);
         } catch (RuntimeException ex) {
             logger.error("A consumer could not be paused: it tries again at once", ex);
         }

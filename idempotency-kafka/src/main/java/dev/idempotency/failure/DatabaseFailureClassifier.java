@@ -16,11 +16,8 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionUsageException;
 
 /**
- * Recognises the failures of databases among the causes and the suppressed exceptions: a listener may have wrapped one, and
- * a failed rollback shows that the connection was lost.
- *
- * <p>SQL states decide if there are any. A failure of a statement of the library's own ({@link StoreFailedException}) is
- * never the message's.
+ * Recognises the failures of databases among the causes and the suppressed exceptions, by SQL states if there are any.
+ * A failure of a statement of the library's own ({@link StoreFailedException}) is never the message's.
  */
 public final class DatabaseFailureClassifier implements FailureClassifier {
 
@@ -46,7 +43,6 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 : worst;
     }
 
-    /** Whether a statement of the library's own has failed. */
     static boolean isOfStore(Throwable failure) {
         return Causes.withSuppressed(failure).contains(StoreFailedException.class);
     }

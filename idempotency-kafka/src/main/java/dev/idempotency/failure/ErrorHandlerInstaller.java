@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.EarlyLifecycle;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
@@ -14,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -22,12 +22,10 @@ import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
- * Installs error handling in the containers of protected listeners: provides an error handler if the application has
- * none, and wraps the application's own.
- *
- * <p>{@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
+ * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
+ * around it. {@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
  */
-public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBean {
+public final class ErrorHandlerInstaller extends EarlyLifecycle implements DisposableBean {
 
     private static final Logger logger = LoggerFactory.getLogger(ErrorHandlerInstaller.class);
 
@@ -42,14 +40,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             new ConcurrentHashMap<>();
     private @Nullable RawRecordProducer producer;
     private @Nullable ProducerSerializers serializers;
-    private volatile boolean running;
 
-    /**
-     * Installs nothing yet.
-     *
-     * @param retries how the provided error handler retries
-     * @param deadLetterSuffix appended to a topic's name for its dead-letter topic, or {@code null} for no dead letters
-     */
+    /** The suffix makes the name of a dead-letter topic of a topic's; {@code null} for no dead letters. */
     public ErrorHandlerInstaller(
             BackOffSettings retries,
             @Nullable String deadLetterSuffix,
@@ -65,7 +57,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         this.applicationName = applicationName;
     }
 
-    /** Installs error handling in a consumer's container, before it starts. */
     public void install(
             AbstractMessageListenerContainer<?, ?> container,
             String consumer,
@@ -114,7 +105,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof SuspendingErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    /** Whether a container has the provided error handler. */
     public static boolean isProvided(AbstractMessageListenerContainer<?, ?> container) {
         return handlerOf(container) instanceof RetryingErrorHandler;
     }
@@ -176,23 +166,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     @Override
     public void start() {
         this.suspensions.forEach(ErrorHandlerInstaller::wrapErrorHandler);
-        this.running = true;
-    }
-
-    @Override
-    public void stop() {
-        this.running = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return this.running;
-    }
-
-    /** Before any container starts, and after all have stopped. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
+        super.start();
     }
 
     @Override

@@ -25,11 +25,9 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * One consumer's waiting: which of its threads wait for the database, since when, and how long until they try again; and which
- * of its partitions wait for a dead letter to be published.
- *
- * <p>Its beginning and its end are logged and observed once each, however many threads and attempts there are. Contention
- * is an outage only if it lasts.
+ * One consumer's waiting: which of its threads wait for the database, since when, and how long until they try again;
+ * and which of its partitions wait for their dead letter. Its beginning and its end are reported once each, however
+ * many threads there are. Contention is an outage only if it lasts.
  */
 final class Outage {
 

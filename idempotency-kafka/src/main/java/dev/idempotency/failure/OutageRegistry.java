@@ -47,13 +47,7 @@ public final class OutageRegistry implements ConsumerOutages {
     private final BooleanSupplier storeTakesWrites;
     private final Map<String, Outage> byConsumer = new ConcurrentHashMap<>();
 
-    /**
-     * Creates a registry.
-     *
-     * @param classifierName the name of the classifier's bean
-     * @param pauses those while the database is away; contention is an outage after as many attempts
-     * @param storeTakesWrites asked, if a message fails again and again, whether the database is there all the same
-     */
+    /** {@code storeTakesWrites} is asked when a message fails again and again: is the database there all the same? */
     public OutageRegistry(
             String classifierName,
             FailureClassifier classifier,
@@ -78,7 +72,6 @@ public final class OutageRegistry implements ConsumerOutages {
         return NO_ANSWER.stream().anyMatch(causes::contains);
     }
 
-    /** The kind of a failure, whatever has failed. */
     public FailureKind classify(Throwable failure) {
         if (Outage.findOwnReason(failure) != null) {
             return FailureKind.OUTAGE;
@@ -105,12 +98,7 @@ public final class OutageRegistry implements ConsumerOutages {
         }
     }
 
-    /**
-     * Whether an attempt that has been rolled back failed for an outage, and not for what is about to be found the
-     * message's own failure.
-     *
-     * @param records the records of the attempt; if there are several, the one that failed is unknown
-     */
+    /** Whether a failed attempt is an outage, and not about to be found the fault of its only message. */
     public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
         return classify(failure) == FailureKind.OUTAGE
                 && !(records.size() == 1

@@ -10,11 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records of one consumer that fail again and again as if the database were away, though the store takes a write each
- * time. After as many failures as a message has attempts, they are the message's own.
- *
- * <p>Counting starts again after each failure that was an outage without doubt: a database that comes and goes is not the
- * message's fault.
+ * Finds records of one consumer that always fail as if the database were away, though the store takes a write each
+ * time. After as many failures as a message has attempts, they are the message's own. An outage without doubt restarts
+ * the count.
  */
 final class PoisonRecordDetector {
 

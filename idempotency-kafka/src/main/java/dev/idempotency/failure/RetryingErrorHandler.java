@@ -19,16 +19,13 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
- * The error handler of containers for which the application has none: some attempts with growing pauses, then the
- * recoverer. If that fails, the record is redelivered.
- *
- * <p>It pauses the partition instead of blocking the consumer's thread.
+ * The error handler of containers for which the application has none: some attempts with growing pauses, in which the
+ * partition is paused, then the recoverer. If that fails, the record is redelivered.
  */
 final class RetryingErrorHandler extends DefaultErrorHandler {
 
     private static final Logger logger = LoggerFactory.getLogger(RetryingErrorHandler.class);
 
-    /** Minimum time between two warnings of one consumer. */
     private static final Duration WARNING_INTERVAL = Duration.ofSeconds(10);
 
     private final ConsumerPauses pauses;
@@ -108,7 +105,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     private void pauseIfRequested(@Nullable ConsumerRecord<?, ?> failed, MessageListenerContainer container) {
         Duration requested = ConsumerThreadState.current().takeRequestedPause();
         if (requested != null && failed != null) {
-            this.pauses.pause(container, ConsumerThreadState.partitionOf(failed), requested);
+            this.pauses.pause(container, ConsumerThreadState.partitionOf(failed), true, requested);
         }
     }
 

@@ -8,11 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kinds of failures by SQL state, and by code if the state says little.
- *
- * <p>States decide before the classes of exceptions: MariaDB's driver throws what it does not know, such as an
- * application's {@code signal}, as a failure of the connection. Statements that were canceled or timed out (57014, 70100)
- * or are too complex (54) are the message's failure.
+ * Kinds of failures by SQL state, by code if the state says little, and only then by class: MariaDB's driver throws
+ * what it does not know, such as a {@code signal}, as a failure of the connection. Statements that were canceled or
+ * timed out (57014, 70100) or are too complex (54) are the message's failure.
  */
 final class SqlStates {
 
@@ -40,8 +38,7 @@ final class SqlStates {
     private static final Set<Integer> OUTAGE_CODES_OF_H2 = Set.of(90028, 90031, 90097);
 
     /**
-     * MySQL and MariaDB: changed since it was read, lock wait timeout, lock wait aborted, nowait. H2: lock timeout,
-     * concurrent update.
+     * MySQL, MariaDB: changed since read, lock wait timeout or aborted, nowait. H2: lock timeout, concurrent update.
      */
     private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);
 

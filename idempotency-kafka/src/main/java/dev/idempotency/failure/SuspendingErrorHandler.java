@@ -20,11 +20,8 @@ import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
- * same records are redelivered until they succeed, with pauses in which the consumer keeps polling.
- *
- * <p>If several records fail together, they are redelivered and processed one by one, and the error handler gets the name
- * of the one that failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
- * its payload.
+ * same records are redelivered until they succeed. If several fail together, they are then processed one by one, and
+ * the error handler gets the one that failed. Redelivery is by seeking: a listener may have changed its payload.
  */
 record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension)
         implements CommonErrorHandler {
@@ -55,16 +52,16 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         ConsumerRecord<?, ?> first = records.get(0);
-        if (this.suspension.trySuspend(failure, List.of(first), container)) {
+        if (this.suspension.trySuspend(failure, List.of(first))) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
         try {
             handleFirst(failure, records, consumer, container);
             ConsumerThreadState.current().endRetry(first);
             this.suspension.retainDeadLetters();
-            this.suspension.reportDeadLetter(first, failure, container);
+            this.suspension.reportDeadLetter(first, failure);
         } catch (Throwable ex) {
-            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
             recordRetry(first);
             throw kept;
         }
@@ -95,7 +92,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
         ConsumerThreadState state = ConsumerThreadState.current();
         ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
-        if (this.suspension.trySuspend(failure, records, container)) {
+        if (this.suspension.trySuspend(failure, records)) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
         if (named == null && records.size() > 1 && !state.isSplit(records)) {
@@ -122,7 +119,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
             recordRetry(failed);
             throw Redelivery.seekBack(failure, records, consumer);
         } catch (Throwable ex) {
-            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
             if (Redelivery.isSoughtBack(List.of(failed), consumer)) {
                 recordRetry(failed);
             } else {

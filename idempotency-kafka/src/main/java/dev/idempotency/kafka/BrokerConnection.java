@@ -18,11 +18,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.StringUtils;
 
-/**
- * How clients get to their brokers: the servers, and what these ask of a client.
- *
- * @param settings the client settings that concern the connection
- */
+/** How clients get to their brokers: the settings that concern the connection. */
 public record BrokerConnection(Map<String, Object> settings) {
 
     /** Spring Boot's bundles are objects among the settings. */
@@ -39,12 +35,10 @@ public record BrokerConnection(Map<String, Object> settings) {
         settings = Map.copyOf(settings);
     }
 
-    /** Returns the connection of the application's producers. */
     public static BrokerConnection of(ProducerFactory<?, ?> producers) {
         return ofClient(producers.getConfigurationProperties());
     }
 
-    /** Returns the connection of a container's consumers. */
     public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
         return ofClient(ListenerContainers.consumerSettings(container));
     }
@@ -90,7 +84,6 @@ public record BrokerConnection(Map<String, Object> settings) {
         return configuration;
     }
 
-    /** The servers that are named. */
     public Set<String> servers() {
         Object servers = this.settings.get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG);
         String names = (servers instanceof Collection<?> several)

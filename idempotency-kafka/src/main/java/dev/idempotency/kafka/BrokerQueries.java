@@ -36,17 +36,12 @@ public final class BrokerQueries implements AutoCloseable {
         return (found != null) ? found.topicId() : null;
     }
 
-    /**
-     * The id of a topic.
-     *
-     * @throws KafkaException whose cause the brokers name, if there is no such topic
-     */
+    /** The id of a topic; if there is none, a {@link KafkaException} has the brokers' reason as its cause. */
     Uuid requireTopicId(String topic) {
         return get(this.admin.describeTopics(List.of(topic)).topicNameValues().get(topic))
                 .topicId();
     }
 
-    /** The offset after the last record of a partition. */
     long endOffset(TopicPartition partition) {
         return get(this.admin
                         .listOffsets(Map.of(partition, OffsetSpec.latest()))

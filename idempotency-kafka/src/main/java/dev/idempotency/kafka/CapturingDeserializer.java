@@ -16,11 +16,9 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
- * Remembers the bytes that it is given, and lets the listener's own deserializer do the rest. What that one cannot read
- * is delivered as an {@link ErrorHandlingDeserializer} does it, where that was asked for.
- *
- * <p>Containers look for what could not be read only if they find that class, so this is one. The listener's own may be
- * one, too, and without that its failures would pass for tombstones.
+ * Remembers the bytes that it is given, and lets the listener's own deserializer do the rest; what that one cannot read
+ * is delivered if asked for. Containers look for that only if they find an {@link ErrorHandlingDeserializer}, so this
+ * is one: failures of the listener's own would pass for tombstones.
  */
 public final class CapturingDeserializer extends ErrorHandlingDeserializer<Object> {
 

@@ -22,16 +22,14 @@ import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.util.Assert;
 
 /**
- * Has the bytes remembered that a container's consumers receive, by standing before their deserializers.
- *
- * <p>Deserializers that are named by their class are replaced for this container alone. Those that the consumer factory
- * was given as objects can be replaced there only; for its other containers they do what they did before.
+ * Has received bytes remembered by standing before deserializers. Those named by their class are replaced for one
+ * container; those that the consumer factory was given as objects, there: for its other containers they do what they
+ * did.
  */
 public final class DeserializerInstrumentation {
 
     private final ReceivedRecords received = new ReceivedRecords();
 
-    /** Returns the received records. */
     public ReceivedRecords records() {
         return this.received;
     }
@@ -104,10 +102,8 @@ public final class DeserializerInstrumentation {
     }
 
     /**
-     * Has records that a container's deserializers cannot read delivered all the same, as {@code
-     * ErrorHandlingDeserializer}s do: to the container's error handler, instead of failing each poll from then on.
-     *
-     * @param messagesFault which failures; others fail the poll
+     * Has records that cannot be read by the message's fault delivered, to the error handler; other failures fail the
+     * poll.
      */
     public void deliverUnreadableIn(
             AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {

@@ -15,7 +15,6 @@ public final class KafkaCoordinates {
 
     private KafkaCoordinates() {}
 
-    /** Where the record stands itself. */
     public static RecordCoordinates of(ConsumerRecord<?, ?> record) {
         return new RecordCoordinates(record.topic(), record.partition(), record.offset());
     }

@@ -66,18 +66,7 @@ public final class ListenerDeserializers implements AutoCloseable {
         RecordHeaders headers = new RecordHeaders(record.headers().toArray());
         Object key = deserialize(this.keys, record.topic(), headers, record.key());
         Object value = deserialize(this.values, record.topic(), headers, record.value());
-        return new ConsumerRecord<>(
-                record.topic(),
-                record.partition(),
-                record.offset(),
-                record.timestamp(),
-                record.timestampType(),
-                record.serializedKeySize(),
-                record.serializedValueSize(),
-                key,
-                value,
-                headers,
-                record.leaderEpoch());
+        return ReceivedRecords.copy(record, key, value, headers);
     }
 
     /** The way consumers do it: with a buffer, which some deserializers treat otherwise than an array. */

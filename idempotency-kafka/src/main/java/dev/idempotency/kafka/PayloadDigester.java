@@ -17,7 +17,6 @@ public interface PayloadDigester {
     /** The digest of no value, which is not an empty one: no length is negative. */
     long OF_NO_VALUE = -1;
 
-    /** Looks at nothing. */
     PayloadDigester NONE = record -> null;
 
     /** Digests deserialized values: text and bytes only, as other types do not show the received bytes. */

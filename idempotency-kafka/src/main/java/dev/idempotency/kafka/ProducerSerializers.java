@@ -23,7 +23,6 @@ public final class ProducerSerializers implements AutoCloseable {
 
     private final Supplier<? extends ProducerFactory<?, ?>> factory;
 
-    /** By whether they are for keys. */
     private final Map<Boolean, Serializer<Object>> serializers = new ConcurrentHashMap<>();
 
     /** Those to be closed: one that the factory supplies may be shared by all its producers. */
@@ -33,7 +32,6 @@ public final class ProducerSerializers implements AutoCloseable {
         this.factory = factory;
     }
 
-    /** The bytes of a key or of a value. */
     public byte @Nullable [] serialize(boolean key, String topic, Headers headers, @Nullable Object data) {
         if (data == null) {
             return null;

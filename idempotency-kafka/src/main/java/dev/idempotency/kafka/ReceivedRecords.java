@@ -15,11 +15,8 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of the current poll of each consumer thread, as they were received. Consumers deserialize only what their poll
- * returns, on the thread that polls.
- *
- * <p>A record is known by its headers, the one object that its deserializers and its listener both see. Nothing is added
- * to them, so that nothing travels on to retry or dead-letter topics.
+ * Records of the current poll of each consumer thread, as received. They are known by their headers, the one object
+ * that deserializers and listener both see; nothing is added to these that would travel to other topics.
  */
 public final class ReceivedRecords {
 
@@ -88,20 +85,23 @@ public final class ReceivedRecords {
         if (found == null && wasNotDeserialized(record)) {
             found = new Received(copy(record.headers()));
         }
-        return (found == null)
-                ? null
-                : new ConsumerRecord<>(
-                        record.topic(),
-                        record.partition(),
-                        record.offset(),
-                        record.timestamp(),
-                        record.timestampType(),
-                        record.serializedKeySize(),
-                        record.serializedValueSize(),
-                        found.key,
-                        found.value,
-                        new RecordHeaders(found.headers),
-                        record.leaderEpoch());
+        return (found != null) ? copy(record, found.key, found.value, new RecordHeaders(found.headers)) : null;
+    }
+
+    static <T extends @Nullable Object> ConsumerRecord<T, T> copy(
+            ConsumerRecord<?, ?> record, T key, T value, Headers headers) {
+        return new ConsumerRecord<>(
+                record.topic(),
+                record.partition(),
+                record.offset(),
+                record.timestamp(),
+                record.timestampType(),
+                record.serializedKeySize(),
+                record.serializedValueSize(),
+                key,
+                value,
+                headers,
+                record.leaderEpoch());
     }
 
     int size() {

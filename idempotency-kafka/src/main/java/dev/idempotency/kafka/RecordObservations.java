@@ -33,7 +33,6 @@ public final class RecordObservations {
         this.registry = SingletonSupplier.of(() -> registry(beanFactory));
     }
 
-    /** Observes the records of a container. */
     public static RecordObservations of(AbstractMessageListenerContainer<?, ?> container, BeanFactory beanFactory) {
         if (ListenerContainers.innermostListenerOf(container)
                 instanceof MessagingMessageListenerAdapter<?, ?> adapter) {
@@ -50,7 +49,6 @@ public final class RecordObservations {
                 : own;
     }
 
-    /** Calls the listener with a record. */
     public void observe(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> consumer, Runnable listener) {
         if (this.registry.get().isNoop()) {
             listener.run();

@@ -52,11 +52,7 @@ public final class SpringKafkaInternals {
 
     private SpringKafkaInternals() {}
 
-    /**
-     * Refuses a Spring Kafka that the library was not made for, before anything of it is called that it may not have.
-     *
-     * @throws IllegalStateException if it is of another generation, or lacks a member
-     */
+    /** Throws an {@link IllegalStateException} for a Spring Kafka of another generation, or one that lacks a member. */
     public static void requireSupported() {
         Class<?> part = AbstractMessageListenerContainer.class;
         requireSupported(part.getPackage().getImplementationVersion(), part.getClassLoader());
@@ -88,7 +84,6 @@ public final class SpringKafkaInternals {
                         .formatted((version != null) ? version : "of unknown version", why));
     }
 
-    /** Registers the members that are read for native images. */
     public static void registerHints(ReflectionHints hints, @Nullable ClassLoader classLoader) {
         FIELDS.forEach((type, names) ->
                 hints.registerTypeIfPresent(classLoader, type, hint -> names.forEach(hint::withField)));
@@ -123,8 +118,8 @@ public final class SpringKafkaInternals {
     }
 
     /**
-     * For the check whether an error handler drops what fails too often. Its tracker puts a lambda in the place of a
-     * missing recoverer, and another around one that is there: the second holds a {@link BiConsumer}.
+     * For the check whether an error handler drops what fails: for a missing recoverer its tracker has another lambda
+     * than around one that is there, which holds a {@link BiConsumer}.
      */
     public static boolean hasNoRecoverer(FailedRecordProcessor errorHandler) {
         Object tracker = read(FailedRecordProcessor.class, "failureTracker", errorHandler);

@@ -10,27 +10,18 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a message stood first, and in which topic of that name: {@code topic-partition@offset/id}. A topic that is
- * deleted and created again has another id.
- *
- * <p>A record that has been asked for them carries them along in the header {@value #HEADER}, as do copies of it in retry
- * and dead-letter topics: when those are read, there may be another topic of that name.
- *
- * @param topicId the id that Kafka gave the topic
- * @param topic the topic's name
- * @param partition the partition
- * @param offset the offset
+ * Where a message stood first, and in which topic of that name, as {@code topic-partition@offset/id}: one that is
+ * deleted and created again has another id. A record that has been asked for them, and its copies in retry and
+ * dead-letter topics, carry them in the header {@value #HEADER}.
  */
 public record TopicCoordinates(Uuid topicId, String topic, int partition, long offset) {
 
-    /** The header of a record that tells them. */
     public static final String HEADER = "idempotency-coordinates";
 
     public static TopicCoordinates of(Uuid topicId, RecordCoordinates record) {
         return new TopicCoordinates(topicId, record.topic(), record.partition(), record.offset());
     }
 
-    /** The header of a record, or {@code null} if it has none. */
     public static @Nullable Header headerOf(ConsumerRecord<?, ?> record) {
         return record.headers().lastHeader(HEADER);
     }

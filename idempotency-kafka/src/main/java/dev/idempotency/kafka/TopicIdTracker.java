@@ -16,11 +16,9 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Knows which topics the records of one container are from. The broker is asked when the first records of a partition come
- * after its assignment, and again when the offsets of a partition go back: a topic that was deleted and created again
- * starts anew, perhaps without a rebalance.
- *
- * <p>What is known of a partition holds until then: a consumer may still hold records of a deleted topic.
+ * Knows which topics the records of one container are from. The broker is asked at the first records of a partition
+ * after its assignment, and when its offsets go back: a topic that was deleted and created again starts anew. All
+ * methods throw a {@link ConsumerWaitingException} while the broker cannot be asked.
  */
 public final class TopicIdTracker {
 
@@ -52,11 +50,6 @@ public final class TopicIdTracker {
         });
     }
 
-    /**
-     * The coordinates of a record, or of the one that it is a copy of.
-     *
-     * @throws ConsumerWaitingException if the topic is not known, as long as the broker cannot be asked
-     */
     public TopicCoordinates of(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = KafkaCoordinates.original(record);
         TopicCoordinates told = TopicCoordinates.toldBy(record, original);
@@ -83,33 +76,17 @@ public final class TopicIdTracker {
         }
     }
 
-    /**
-     * The id of the topic that records of a partition are from.
-     *
-     * @param first the first of them
-     * @param last the offset of the last
-     * @throws ConsumerWaitingException if it is not known, as long as the broker cannot be asked
-     */
     public Uuid topicIdOf(RecordCoordinates first, long last) {
         return find(first, last, OF_OFFSETS, this.positions);
     }
 
-    /**
-     * The id that the topic of a partition has now, whatever was known of it.
-     *
-     * @throws ConsumerWaitingException if the broker cannot be asked
-     */
+    /** The id that the topic of a partition has now, whatever was known of it. */
     public Uuid askAgain(TopicPartition partition) {
         assigned(List.of(partition));
         return askForTopic(new RecordCoordinates(partition.topic(), partition.partition(), 0), OF_OFFSETS);
     }
 
-    /**
-     * The offset after the last record of a partition, as far as has to be known: whether it reaches up to another.
-     *
-     * @param enough what it is compared with
-     * @throws ConsumerWaitingException if it is not known, as long as the broker cannot be asked
-     */
+    /** The offset after the last record of a partition, if need be of an earlier look that was {@code enough}. */
     public long endOf(TopicPartition partition, long enough) {
         Long known = this.ends.get(partition);
         if (known != null && known >= enough) {

@@ -11,12 +11,10 @@ public class TopicLookup implements AutoCloseable {
     private final Map<BrokerConnection, BrokerQueries> clusters = new HashMap<>();
     private boolean closed;
 
-    /** Returns the id that the topic of this name has now. */
     public Uuid topicId(BrokerConnection connection, String topic) {
         return queries(connection).requireTopicId(topic);
     }
 
-    /** Returns the offset after the last record of a partition. */
     public long endOffset(BrokerConnection connection, TopicPartition partition) {
         return queries(connection).endOffset(partition);
     }

@@ -3,14 +3,18 @@ package dev.idempotency.key;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.kafka.TopicCoordinates;
+import dev.idempotency.store.MessageIdText;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -33,14 +37,17 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
- * A SpEL expression, parsed and checked once.
- *
- * <p>The operands of a key's {@code +} are evaluated one by one: if one of them is absent, there is no key. SpEL itself would
- * make the text {@code null} of it, which is the same for all messages that lack it.
+ * A SpEL expression, parsed and checked once. The operands of a key's {@code +} are evaluated one by one: if one is
+ * absent, there is no key, where SpEL would write the text {@code null}, the same for all messages.
  */
 public final class ExpressionKeySource implements KeySource {
 
     private static final String KEY = "key";
+
+    private static final String COORDINATES = "coordinates";
+
+    /** All but the payload are known before the record has been converted. */
+    private static final List<String> VARIABLES = List.of("record", "payload", "headers", COORDINATES);
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
@@ -58,12 +65,11 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression.
+     * Parses an expression for the role {@code key} or {@code version}; {@code coordinates} finds those of a record's
+     * original.
      *
-     * @param role what it gives: {@code key} or {@code version}
-     * @param argumentNames the names of the listener's arguments, in their order
-     * @param coordinates finds {@code #coordinates} of a record or, for a copy, of the original
-     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not exist
+     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not
+     * exist
      */
     public ExpressionKeySource(
             String role,
@@ -82,7 +88,7 @@ public final class ExpressionKeySource implements KeySource {
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
         this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
         this.shared.addPropertyAccessor(new MapAccessor());
-        Set<String> known = new LinkedHashSet<>(MessageVariables.NAMES);
+        Set<String> known = new LinkedHashSet<>(VARIABLES);
         known.addAll(argumentNames);
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
@@ -99,9 +105,10 @@ public final class ExpressionKeySource implements KeySource {
             throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
         }
         this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
-        this.coordinates = named.contains(MessageVariables.COORDINATES) ? coordinates : null;
+        this.coordinates = named.contains(COORDINATES) ? coordinates : null;
         this.variables = known.stream()
-                .filter(variable -> named.contains(variable) && !MessageVariables.OF_RECORD.contains(variable))
+                .filter(variable ->
+                        named.contains(variable) && (variable.equals("payload") || !VARIABLES.contains(variable)))
                 .collect(Collectors.toUnmodifiableSet());
     }
 
@@ -131,7 +138,7 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public @Nullable String keyOf(MessageView message) {
-        MessageVariables context = context(message);
+        Variables context = new Variables(message);
         if (this.parts.size() == 1) {
             return KeyText.of(evaluate(this.parts.get(0), context));
         }
@@ -155,18 +162,12 @@ public final class ExpressionKeySource implements KeySource {
         return key.toString();
     }
 
-    /** Returns the value of the expression for a message, or {@code null} if there is none. */
     @Nullable
     Object valueOf(MessageView message) {
-        return evaluate(this.parts.get(0), context(message));
+        return evaluate(this.parts.get(0), new Variables(message));
     }
 
-    private MessageVariables context(MessageView message) {
-        TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.apply(message.record()) : null;
-        return new MessageVariables(this.shared, message, coordinates, this.argumentNames);
-    }
-
-    private static @Nullable Object evaluate(SpelExpression part, MessageVariables context) {
+    private static @Nullable Object evaluate(SpelExpression part, Variables context) {
         try {
             return KeyText.contentOf(part.getValue(context));
         } catch (ExpressionException | IllegalStateException ex) {
@@ -181,5 +182,47 @@ public final class ExpressionKeySource implements KeySource {
     @Override
     public String toString() {
         return "expression '" + this.text + "'";
+    }
+
+    /** The variables for one message; everything else is shared, with the caches of reflective look-ups. */
+    private final class Variables extends StandardEvaluationContext {
+
+        private final MessageView message;
+        private final @Nullable TopicCoordinates coordinates;
+
+        Variables(MessageView message) {
+            this.message = message;
+            this.coordinates = (ExpressionKeySource.this.coordinates != null)
+                    ? ExpressionKeySource.this.coordinates.apply(message.record())
+                    : null;
+            ExpressionKeySource.this.shared.applyDelegatesTo(this);
+            setBeanResolver(ExpressionKeySource.this.shared.getBeanResolver());
+        }
+
+        @Override
+        public @Nullable Object lookupVariable(String name) {
+            return switch (name) {
+                case "record" -> this.message.record();
+                case "payload" -> this.message.payload();
+                case "headers" -> headers();
+                case COORDINATES -> this.coordinates;
+                default -> {
+                    int argument = ExpressionKeySource.this.argumentNames.indexOf(name);
+                    yield (argument >= 0)
+                            ? this.message.argument(argument)
+                            : ExpressionKeySource.this.shared.lookupVariable(name);
+                }
+            };
+        }
+
+        private Map<String, String> headers() {
+            Map<String, String> headers = new LinkedHashMap<>();
+            for (Header header : this.message.record().headers()) {
+                if (header.value() != null) {
+                    headers.put(header.key(), MessageIdText.decode(header.value()));
+                }
+            }
+            return headers;
+        }
     }
 }

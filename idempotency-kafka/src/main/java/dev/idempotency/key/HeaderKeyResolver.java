@@ -9,11 +9,9 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the first header present, from the Kafka record itself: never Spring's {@code MessageHeaders.ID}, which is
- * minted in the consumer and changes with every delivery.
- *
- * <p>The id of a CloudEvent in binary mode ({@code ce_id}) is only unique together with its source, which is put before
- * it, with a blank between the two: a source is a URI and has no blank in it.
+ * Takes the first header present, from the Kafka record: never Spring's {@code MessageHeaders.ID}, which changes with
+ * every delivery. A CloudEvent's {@code ce_id} is only unique together with its source, which is put before it with a
+ * blank.
  */
 public record HeaderKeyResolver(List<String> headers) implements MessageKeyResolver {
 

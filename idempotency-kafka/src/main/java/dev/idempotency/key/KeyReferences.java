@@ -26,9 +26,8 @@ import org.springframework.expression.spel.standard.SpelExpression;
 record KeyReferences(Set<String> variables, EvaluationContext context, BeanFactory beanFactory, Set<String> named) {
 
     /**
-     * Returns the variables that an expression names.
-     *
-     * @throws IllegalArgumentException with what is missing
+     * Returns the variables that an expression names, or throws an {@link IllegalArgumentException} with what is
+     * missing.
      */
     static Set<String> find(
             SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {

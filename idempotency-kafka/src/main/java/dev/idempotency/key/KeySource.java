@@ -22,10 +22,7 @@ public interface KeySource {
         return Set.of();
     }
 
-    /**
-     * The coordinates of a record, or of the one that it is a copy of, where messages are recognised by something else and need
-     * no more than a name.
-     */
+    /** The coordinates of a record or its original, for messages that are recognised by something else. */
     static KeySource coordinates(String recognisedBy) {
         return new OfRecord(
                 recognisedBy, record -> KafkaCoordinates.original(record).toString());
@@ -36,7 +33,6 @@ public interface KeySource {
         return new OfRecord(resolver.toString(), resolver::resolveKey);
     }
 
-    /** Looks at nothing but the record. */
     record OfRecord(String name, Function<ConsumerRecord<?, ?>, @Nullable String> keys) implements KeySource {
 
         @Override

@@ -10,13 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
 
-/**
- * Gives the messages of one consumer their identity.
- *
- * @param consumer whose messages they are
- * @param source where their keys come from
- * @param onMissing what becomes of a message without a key
- */
+/** Gives the messages of one consumer their identity. */
 public record MessageIdResolver(String consumer, KeySource source, OnMissingKey onMissing) {
 
     /** Reasons may quote the message. */
@@ -27,19 +21,15 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
         return this.onMissing == OnMissingKey.SKIP;
     }
 
-    /** The variables that it needs of the converted message. */
     public Set<String> variables() {
         return this.source.variables();
     }
 
     /**
-     * Identifies a message.
+     * Identifies a message; {@code null} if it has no key and such messages are processed or skipped.
      *
-     * @return its id, or {@code null} if it has no key and such messages are processed or skipped
-     * @throws InvalidMessageKeyException if it has no key
-     * @throws InvalidMessageKeyException if it has one that cannot be used
-     * @throws ConsumerWaitingException if its key depends on its topic, and that is not known as long as the broker cannot
-     *     be asked
+     * @throws InvalidMessageKeyException if it has no key, or one that cannot be used
+     * @throws ConsumerWaitingException if its key depends on its topic, and the broker cannot be asked
      */
     public @Nullable MessageId resolve(MessageView message) {
         try {
@@ -60,11 +50,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
                         .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
     }
 
-    /**
-     * Returns what to throw for a key or version that could not be found.
-     *
-     * @throws ConsumerWaitingException if that was it
-     */
+    /** Returns what to throw for a key or version that could not be found, but throws what is to be waited for. */
     static InvalidMessageKeyException unusable(
             String role, MessageView message, String consumer, KeySource source, Throwable failure) {
         if (failure instanceof ConsumerWaitingException unknown) {

@@ -23,12 +23,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/**
- * Finds the versions of one consumer's messages.
- *
- * @param consumer the consumer
- * @param source the expression for the version
- */
+/** Finds the versions of one consumer's messages. */
 public record VersionResolver(String consumer, ExpressionKeySource source) {
 
     private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
@@ -48,8 +43,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
             OptionalInt.class);
 
     /**
-     * The version of a message, which it must have: without one there is no saying whether it is newer, whatever becomes of
-     * messages without a key.
+     * The version of a message, which it must have: without one there is no saying whether it is newer.
      *
      * @throws InvalidMessageKeyException if it has none
      * @throws InvalidMessageKeyException if it has one that does not compare exactly
@@ -78,15 +72,13 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         return !open && !ownTime && VERSIONS.stream().noneMatch(version -> version.isAssignableFrom(boxed));
     }
 
-    /** The variables that it needs of the converted message. */
     public Set<String> variables() {
         return this.source.variables();
     }
 
     /**
-     * Reads what a version expression gave.
-     *
-     * @throws InvalidMessageKeyException if it is neither a whole number nor a point in time
+     * Reads a version, or throws an {@link InvalidMessageKeyException} if it is neither a whole number nor a point in
+     * time.
      */
     static EntityVersion read(Object value) {
         try {

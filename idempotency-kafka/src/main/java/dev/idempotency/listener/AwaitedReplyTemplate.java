@@ -25,7 +25,6 @@ final class AwaitedReplyTemplate extends KafkaTemplate<Object, Object> {
         this.delegate = delegate;
     }
 
-    /** Replaces the template of a listener, if it has one. */
     static void install(@Nullable Object listener) {
         if (listener instanceof MessagingMessageListenerAdapter<?, ?> adapter) {
             KafkaTemplate<Object, Object> template = SpringKafkaInternals.replyTemplateOf(adapter);

@@ -10,11 +10,8 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Leaves only the records at some positions in a batch listener's arguments. Every list with one element per record is filtered
- * and copied: payloads, records, messages, headers, and the lists among the values of a header map.
- *
- * @param records how many records there are
- * @param positions those that remain
+ * Leaves only some positions in a batch listener's arguments. Every list with one element per record is filtered and
+ * copied: payloads, records, messages, headers, and the lists among the values of a header map.
  */
 record BatchArguments(int records, int[] positions) {
 

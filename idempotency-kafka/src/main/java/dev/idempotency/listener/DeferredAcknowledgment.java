@@ -6,10 +6,9 @@ import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.util.Assert;
 
 /**
- * Holds back what the listener says until its transaction has been committed.
- *
- * <p>An acknowledgment that took effect earlier would lose the message if the commit failed. A negative one rolls back
- * the transaction: of a batch, every record is redelivered, whatever the index. If the listener throws, neither counts.
+ * Holds back what the listener says until its commit, as the message would be lost if that failed. A negative
+ * acknowledgment rolls back: of a batch, every record is redelivered, whatever the index. If the listener throws,
+ * neither counts.
  */
 final class DeferredAcknowledgment implements Acknowledgment {
 

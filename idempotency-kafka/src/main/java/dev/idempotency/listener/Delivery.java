@@ -130,7 +130,6 @@ final class Delivery {
         return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
-    /** Called when the transaction of its records is committed. */
     void settle() {
         if (!this.settled) {
             this.settled = true;
@@ -139,10 +138,8 @@ final class Delivery {
     }
 
     /**
-     * Begins to handle the delivery. When that has ended, another call, by an aspect that repeats a failed one, begins anew;
-     * but not in a transaction that is shared with others.
-     *
-     * @return {@code false} if it is being handled already
+     * Begins to handle the delivery, again if an aspect repeats a call that has failed; {@code false} if it is being
+     * handled.
      */
     boolean begin() {
         if (this.beingHandled) {
@@ -240,7 +237,6 @@ final class Delivery {
         return result;
     }
 
-    /** Called when the listener seeks by a {@code ConsumerSeekCallback}. */
     void seek(String method, Object[] arguments) {
         this.soughtBack |= this.seeks.isSeekBack(method, arguments);
     }
@@ -259,7 +255,6 @@ final class Delivery {
         return this.records;
     }
 
-    /** Whether its transaction is shared with other records. */
     boolean isShared() {
         return this.shared;
     }

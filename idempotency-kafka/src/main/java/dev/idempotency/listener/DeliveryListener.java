@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.database.Causes;
-import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchFailure;
 import dev.idempotency.failure.ConsumerThreadState;
@@ -17,8 +16,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
 
 /** Wraps a listener to bind what it is given to the thread. */
-abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListenerAdapter<T>
-        implements IdempotencyInfrastructure {
+abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListenerAdapter<T> {
 
     final ProtectedMethods methods;
 
@@ -71,10 +69,8 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
     }
 
     /**
-     * Delivers records one by one, and names the one that fails to the error handler.
-     *
-     * @param delivery delivers one; returns whether to continue
-     * @return whether all were delivered
+     * Delivers records one by one until {@code delivery} says no; returns whether it never did. Names the one that
+     * fails to the error handler.
      */
     final boolean deliverEach(List<ConsumerRecord<K, V>> records, Predicate<ConsumerRecord<K, V>> delivery) {
         for (ConsumerRecord<K, V> record : records) {

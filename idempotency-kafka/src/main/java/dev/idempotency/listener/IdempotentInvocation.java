@@ -26,11 +26,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that are
- * new, stores them in the inbox, commits, and reports what became of them.
- *
- * <p>If several fail together, nothing is known of each. The error handler has them redelivered and processed one by one;
- * only what fails by itself is reported as failed.
+ * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that
+ * are new, stores them in the inbox, commits, and reports. If several fail together, the error handler has them
+ * redelivered one by one; only what fails by itself is reported as failed.
  */
 abstract class IdempotentInvocation implements TransactionSynchronization {
 

@@ -84,11 +84,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                         .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
     }
 
-    /**
-     * Puts an advisor behind the aspects of a listener's bean, unless it is there.
-     *
-     * @return whether it is there; not if the bean is no proxy, or a frozen one
-     */
+    /** Puts an advisor behind the aspects of a listener's bean; {@code false} if that is no proxy, or a frozen one. */
     static boolean installOn(Object bean, Method listener) {
         Advised innermost = ProxyPath.innermostProxyOf(bean);
         if (innermost == null || IdempotentListenerAnnotations.find(listener, innermost.getTargetClass()) == null) {

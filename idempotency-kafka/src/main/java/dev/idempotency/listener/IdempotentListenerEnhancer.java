@@ -15,11 +15,9 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.StringUtils;
 
 /**
- * Finds the containers of protected listeners as Spring Kafka creates them, whenever that is, and has each configured
- * before it can start.
- *
- * <p>{@code @KafkaListener} names a {@code containerPostProcessor}, which is called last, when a container is complete.
- * Every listener is given one that leads here and knows the listener's bean; the user's own is called before it.
+ * Has the containers of protected listeners configured as Spring Kafka creates them. {@code @KafkaListener} names a
+ * {@code containerPostProcessor}, which is called last: every listener is given one that leads here and knows the bean;
+ * the user's own is called before it.
  */
 public final class IdempotentListenerEnhancer implements AnnotationEnhancer, BeanNameAware {
 

@@ -46,23 +46,11 @@ import org.springframework.kafka.support.Acknowledgment;
  *       off, and an interceptor that forgets the bytes after each poll.
  * </ol>
  */
-public final class ListenerContainerConfigurer {
-
-    private final ListenerDefinitionRegistry definitions;
-    private final ObjectProvider<DestinationTopicResolver> retryTopics;
-    private final ErrorHandlerInstaller failures;
-    private final BeanFactory beanFactory;
-
-    public ListenerContainerConfigurer(
-            ListenerDefinitionRegistry definitions,
-            ObjectProvider<DestinationTopicResolver> retryTopics,
-            ErrorHandlerInstaller failures,
-            BeanFactory beanFactory) {
-        this.definitions = definitions;
-        this.retryTopics = retryTopics;
-        this.failures = failures;
-        this.beanFactory = beanFactory;
-    }
+public record ListenerContainerConfigurer(
+        ListenerDefinitionRegistry definitions,
+        ObjectProvider<DestinationTopicResolver> retryTopics,
+        ErrorHandlerInstaller failures,
+        BeanFactory beanFactory) {
 
     void configure(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
         ProtectedMethods methods =
@@ -121,7 +109,6 @@ public final class ListenerContainerConfigurer {
         return new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering));
     }
 
-    /** Binds a record to the thread while its listener runs. */
     private static final class RecordDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
             implements AcknowledgingConsumerAwareMessageListener<K, V> {
 

@@ -125,11 +125,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
         }
     }
 
-    /**
-     * A message before it is converted: its record's value is the payload.
-     *
-     * @param takesRecord whether the listener's method takes the record itself
-     */
+    /** A message before it is converted: the value is the payload, unless the method takes the record. */
     record UnconvertedMessage(ConsumerRecord<?, ?> record, boolean takesRecord) implements MessageView {
 
         @Override

@@ -11,17 +11,14 @@ import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.kafka.support.serializer.SerializationUtils;
 
 /**
- * The filter of a batch container, asked only about records that could be read. The others have no value, as tombstones
- * have none, and would be dropped unseen by a filter that does not want those.
- *
- * @param own the listener's own filter
+ * The filter of a batch container, asked only about records that could be read: the others would pass for tombstones.
  */
 record ReadableRecordFilter<K, V>(RecordFilterStrategy<K, V> own) implements RecordFilterStrategy<K, V> {
 
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(ReadableRecordFilter.class));
 
     /**
-     * Returns why an {@code ErrorHandlingDeserializer} or the message converter of a batch failed, or {@code null}. A record listener's container finds that itself; a batch listener would be called with {@code null}, as for a
+     * Returns why a record could not be read or converted, or {@code null}: a batch listener would be called with a
      * tombstone.
      */
     static @Nullable DeserializationException failureToRead(ConsumerRecord<?, ?> record) {

@@ -35,7 +35,6 @@ import org.springframework.util.ClassUtils;
  */
 public final class RecordIdentifier implements AutoCloseable {
 
-    /** Kinds of records. */
     public enum Kind {
 
         /** A message with an id. */
@@ -61,11 +60,6 @@ public final class RecordIdentifier implements AutoCloseable {
     private final ListenerDeserializers deserializers;
     private final Function<String, @Nullable Uuid> topicIds;
 
-    /**
-     * An identifier for the records of a protected listener's container.
-     *
-     * @param topicIds returns the id of a topic by its name
-     */
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
     public RecordIdentifier(
             AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {

@@ -49,7 +49,7 @@ final class TargetCall {
                                     + " void, and wait for the result in the method (join() or block()).")
                             .formatted(describe(), result.getClass().getSimpleName()));
         }
-        if (this.definition.method().isTargetSeen() && !this.made) {
+        if (this.definition.method().targetSeen() && !this.made) {
             throw new UnprotectedCallException(
                     ("%s was not called: an aspect between @IdempotentListener and the method returned in its place."
                                     + " Nothing was committed, as the message would pass for processed. Let the aspect"
@@ -69,7 +69,6 @@ final class TargetCall {
         }
     }
 
-    /** Calls the method. */
     @Nullable
     Object make(MethodInvocation invocation) throws Throwable {
         if (this.made) {

@@ -1,6 +1,7 @@
 package dev.idempotency.producer;
 
 import dev.idempotency.kafka.ProducerSerializers;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -16,54 +17,49 @@ final class MessageIdInterceptor<K, V> implements ProducerInterceptor<K, V> {
 
     private final MessageIdStamper stamper;
     private final Function<String, ? extends ProducerFactory<?, ?>> factories;
-    private final @Nullable ProducerInterceptor<K, V> applications;
+    private final List<ProducerInterceptor<K, V>> applications;
     private final Map<ProducerFactory<?, ?>, ProducerSerializers> serializers = new ConcurrentHashMap<>();
 
-    /** {@code factories} of the template, by topic. */
     MessageIdInterceptor(
             MessageIdStamper stamper,
             Function<String, ? extends ProducerFactory<?, ?>> factories,
             @Nullable ProducerInterceptor<K, V> applications) {
         this.stamper = stamper;
         this.factories = factories;
-        this.applications = applications;
+        this.applications = (applications != null) ? List.of(applications) : List.of();
     }
 
     @Override
     public ProducerRecord<K, V> onSend(ProducerRecord<K, V> record) {
+        ProducerRecord<K, V> sent = record;
+        for (ProducerInterceptor<K, V> each : this.applications) {
+            sent = each.onSend(sent);
+        }
         return this.stamper.stamp(
                 record,
-                (this.applications != null) ? this.applications.onSend(record) : record,
+                sent,
                 () -> this.serializers.computeIfAbsent(
                         this.factories.apply(record.topic()), factory -> new ProducerSerializers(() -> factory)));
     }
 
     @Override
     public void onAcknowledgement(RecordMetadata metadata, @Nullable Exception exception) {
-        if (this.applications != null) {
-            this.applications.onAcknowledgement(metadata, exception);
-        }
+        this.applications.forEach(each -> each.onAcknowledgement(metadata, exception));
     }
 
     @Override
     public void onAcknowledgement(RecordMetadata metadata, @Nullable Exception exception, Headers headers) {
-        if (this.applications != null) {
-            this.applications.onAcknowledgement(metadata, exception, headers);
-        }
+        this.applications.forEach(each -> each.onAcknowledgement(metadata, exception, headers));
     }
 
     @Override
     public void configure(Map<String, ?> configs) {
-        if (this.applications != null) {
-            this.applications.configure(configs);
-        }
+        this.applications.forEach(each -> each.configure(configs));
     }
 
     @Override
     public void close() {
         this.serializers.values().forEach(ProducerSerializers::close);
-        if (this.applications != null) {
-            this.applications.close();
-        }
+        this.applications.forEach(each -> each.close());
     }
 }

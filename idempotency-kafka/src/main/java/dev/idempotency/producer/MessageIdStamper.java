@@ -19,12 +19,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /**
- * Gives an id to records that have none, and never a second one.
- *
- * <p>A record has one if a consumer finds it in a header: in those that are configured here or, since consumers elsewhere
- * may be configured otherwise, in those that are looked at by default. Copies of messages that failed, in retry and
- * dead-letter topics, are the messages that they were, with an id or without. What a listener sends is no such copy, even
- * if it sends the headers on that the message got in a retry topic.
+ * Gives an id to records that have none in a configured or default header, and never a second one. Copies of failed
+ * messages in retry and dead-letter topics stay as they were; what a listener sends is no such copy, even with those
+ * headers.
  */
 final class MessageIdStamper {
 
@@ -48,13 +45,8 @@ final class MessageIdStamper {
     }
 
     /**
-     * Stamps a record that is about to be sent, and the one that it was made of: if that one is sent again, it is the same
-     * message.
-     *
-     * @param given what the application sends
-     * @param sent what an interceptor has made of it, or the same
-     * @param serializers the producer's; used only to derive an id
-     * @return the record to send: a copy if headers can no longer be changed
+     * Stamps a record that is about to be sent, and the one that an interceptor has made it of: if that one is sent
+     * again, it is the same message. Returns a copy if headers can no longer be changed.
      */
     <K, V> ProducerRecord<K, V> stamp(
             ProducerRecord<K, V> given, ProducerRecord<K, V> sent, Supplier<ProducerSerializers> serializers) {

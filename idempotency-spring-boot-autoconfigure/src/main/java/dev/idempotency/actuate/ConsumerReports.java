@@ -27,33 +27,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reports on the consumers of this instance. */
-public final class ConsumerReports {
+/** Reports on the consumers of this instance; cleanup and positions are {@code null} if the store is the application's. */
+public record ConsumerReports(
+        ConsumerRegistry registry,
+        ConsumerCounts counts,
+        StoreWatch store,
+        ConsumerOutages outages,
+        @Nullable Cleanup cleanup,
+        @Nullable JdbcPositionStore positions) {
 
     private static final Logger logger = LoggerFactory.getLogger(ConsumerReports.class);
-
-    private final ConsumerRegistry registry;
-    private final ConsumerCounts counts;
-    private final StoreWatch store;
-    private final ConsumerOutages outages;
-    private final @Nullable Cleanup cleanup;
-    private final @Nullable JdbcPositionStore positions;
-
-    /** {@code cleanup} and {@code positions} are {@code null} where the application has none of ours. */
-    public ConsumerReports(
-            ConsumerRegistry registry,
-            ConsumerCounts counts,
-            StoreWatch store,
-            ConsumerOutages outages,
-            @Nullable Cleanup cleanup,
-            @Nullable JdbcPositionStore positions) {
-        this.registry = registry;
-        this.counts = counts;
-        this.store = store;
-        this.outages = outages;
-        this.cleanup = cleanup;
-        this.positions = positions;
-    }
 
     Report all() {
         StoreStatistics statistics = this.store.current();
@@ -141,12 +124,8 @@ public final class ConsumerReports {
     }
 
     /**
-     * A consumer, and what became of its messages in this instance. Without meters there are no counts.
-     *
-     * @param retention absent if its messages are never forgotten
-     * @param oldestAge how long ago the oldest message that is remembered was processed
-     * @param positions up to where it has processed its partitions, with {@link DeduplicationStrategy#OFFSET}
-     * @param outages what it waits for now
+     * A consumer, and what became of its messages in this instance. Without meters there are no counts, without a
+     * retention its messages are never forgotten. Positions are those of {@link DeduplicationStrategy#OFFSET}.
      */
     record ConsumerReport(
             String consumer,

@@ -11,10 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 
-/**
- * A dead letter with its whole record: sanitized unless values are shown, but for names, sizes and the class
- * of its exception.
- */
+/** A dead letter: sanitized unless values are shown, but for names, sizes and the class of its exception. */
 record DeadLetterReport(
         Entry letter,
         InboxMessageReport.@Nullable Bytes key,
@@ -31,11 +28,7 @@ record DeadLetterReport(
                 InboxMessageReport.Bytes.of(message.payload(), showValues));
     }
 
-    /**
-     * A {@link DeadLetter} as a flat JSON object.
-     *
-     * @param deadLetter where it stands, to name it with
-     */
+    /** A {@link DeadLetter} as a flat JSON object, named by where it stands. */
     record Entry(
             String deadLetter,
             String status,
@@ -61,13 +54,7 @@ record DeadLetterReport(
         }
     }
 
-    /**
-     * Some dead letters of a consumer.
-     *
-     * @param topics its dead-letter topics that exist
-     * @param next what to ask for {@code after}, if there may be more
-     * @param redrive the redrive of the consumer that runs, or ran last
-     */
+    /** Some dead letters of a consumer: {@code next} is what to ask for {@code after}, if there may be more. */
     record Page(
             List<Entry> deadLetters,
             List<String> topics,

@@ -28,10 +28,7 @@ final class EndpointInput {
 
     private EndpointInput() {}
 
-    /**
-     * The ids under which a message may be stored that is named by the key its producer gave it, or by the id under which it
-     * is stored; the key's id is the first one.
-     */
+    /** The ids that a message may be stored under: that of the key its producer gave it, or the id itself. */
     static Set<MessageId> messageIds(String consumer, String key) {
         if (isRefusedByDatabases(consumer)) {
             throw new InvalidEndpointRequestException(

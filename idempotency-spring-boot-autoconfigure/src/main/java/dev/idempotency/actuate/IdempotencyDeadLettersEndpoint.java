@@ -23,13 +23,9 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Actuator endpoint: dead letters.
- *
- * <p>Keys, headers, payloads and the texts of errors are shown as
- * {@code management.endpoint.idempotencydeadletters.show-values} says: by default never.
- *
- * <p>They can be sent back, and that can be cancelled, once {@code management.endpoint.idempotencydeadletters.access} is
- * {@code unrestricted}.
+ * Actuator endpoint: dead letters. Their contents and errors are shown as {@code
+ * management.endpoint.idempotencydeadletters.show-values} says, by default never. They can be sent back once {@code
+ * management.endpoint.idempotencydeadletters.access} is {@code unrestricted}.
  */
 @RegisterReflectionForBinding({
     DeadLetterReport.class,
@@ -39,16 +35,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
     RedriveReport.class
 })
 @Endpoint(id = "idempotencydeadletters", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyDeadLettersEndpoint {
-
-    private final DeadLetters deadLetters;
-    private final Show showValues;
-
-    /** {@code showValues} says whether it shows keys, headers, payloads and errors. */
-    public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues) {
-        this.deadLetters = deadLetters;
-        this.showValues = showValues;
-    }
+public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues) {
 
     /** All consumers, dead letters of one, or one dead letter. */
     @ReadOperation

@@ -24,34 +24,18 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be forgotten,
- * and steps settled, once {@code management.endpoint.idempotency.access} is {@code unrestricted}.
- *
- * <p>Names and ids are parameters: they may contain characters that web servers refuse or change in paths.
+ * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be
+ * forgotten, and steps settled, once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
+ * web servers refuse or change some characters in paths.
  */
 @RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyEndpoint {
-
-    private final ConsumerReports reports;
-    private final ProcessedMessageStore store;
-    private final @Nullable JdbcPositionStore positions;
-    private final @Nullable JdbcVersionStore versions;
-    private final @Nullable StepTable steps;
-
-    /** {@code positions}, {@code versions} and {@code steps} are {@code null} if the store is the application's. */
-    public IdempotencyEndpoint(
-            ConsumerReports reports,
-            ProcessedMessageStore store,
-            @Nullable JdbcPositionStore positions,
-            @Nullable JdbcVersionStore versions,
-            @Nullable StepTable steps) {
-        this.reports = reports;
-        this.store = store;
-        this.positions = positions;
-        this.versions = versions;
-        this.steps = steps;
-    }
+public record IdempotencyEndpoint(
+        ConsumerReports reports,
+        ProcessedMessageStore store,
+        @Nullable JdbcPositionStore positions,
+        @Nullable JdbcVersionStore versions,
+        @Nullable StepTable steps) {
 
     /** All consumers, one consumer, or one message. */
     @ReadOperation

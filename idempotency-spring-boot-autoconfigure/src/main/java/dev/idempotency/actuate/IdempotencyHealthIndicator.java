@@ -17,11 +17,9 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Health of deduplication: whether the store answers and takes writes, its schema is at the expected version, and the
- * cleanup keeps up.
- *
- * <p>A cleanup that fails or lags, and consumers that wait for a database that answers by now, make it
- * {@code DEGRADED}, which leaves the application's status alone.
+ * Health of deduplication: whether the store answers and takes writes, and its schema is at the expected version. A
+ * cleanup that fails or lags, and consumers that wait, make it {@code DEGRADED}, which leaves the application's status
+ * alone.
  */
 public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
 

@@ -25,12 +25,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.dao.DataIntegrityViolationException;
 
 /**
- * Actuator endpoint: the messages of the inbox.
- *
- * <p>Keys, headers, payloads and errors are shown as {@code management.endpoint.idempotencyinbox.show-values} says: by
- * default never.
- *
- * <p>Messages can be replayed once {@code management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
+ * Actuator endpoint: the inbox. Contents and errors of its messages are shown as {@code
+ * management.endpoint.idempotencyinbox.show-values} says, by default never. They can be replayed once {@code
+ * management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
  */
 @RegisterReflectionForBinding({
     IdempotencyInboxEndpoint.PageReport.class,
@@ -38,18 +35,7 @@ import org.springframework.dao.DataIntegrityViolationException;
     IdempotencyInboxEndpoint.ReplayReport.class
 })
 @Endpoint(id = "idempotencyinbox", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyInboxEndpoint {
-
-    private final Inbox inbox;
-    private final ConsumerRegistry consumers;
-    private final Show showValues;
-
-    /** {@code showValues} says whether it shows keys, headers, payloads and errors. */
-    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues) {
-        this.inbox = inbox;
-        this.consumers = consumers;
-        this.showValues = showValues;
-    }
+public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues) {
 
     /** A page of the messages that fit, or one message with all that was received of it. */
     @ReadOperation
@@ -184,12 +170,8 @@ public final class IdempotencyInboxEndpoint {
     }
 
     /**
-     * The result of a replay.
-     *
-     * @param sent how many messages were sent to their topics again
-     * @param unsendable how many could not be, each for the reason in its last error
-     * @param withoutPayload how many could not be, as their payload was not kept
-     * @param refused why a single message was not, or why those after the ones that were sent were not
+     * The result of a replay: how many were sent, could not be for the reason in their last error, or had no payload;
+     * and why one was refused, or all after those that were sent.
      */
     record ReplayReport(
             long sent,

@@ -22,10 +22,8 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.Assert;
 
 /**
- * Actuator endpoint: reconciliations.
- *
- * <p>They can be started and cancelled once {@code management.endpoint.idempotencyreconciliation.access} is
- * {@code unrestricted}. Ids and places of messages are shown, and nothing else of them.
+ * Actuator endpoint: reconciliations, with ids and places of messages. They can be started and cancelled once {@code
+ * management.endpoint.idempotencyreconciliation.access} is {@code unrestricted}.
  */
 @RegisterReflectionForBinding({
     ReconciliationReport.class,
@@ -33,7 +31,7 @@ import org.springframework.util.Assert;
     EndpointInput.Refused.class
 })
 @Endpoint(id = "idempotencyreconciliation", defaultAccess = Access.READ_ONLY)
-public final class IdempotencyReconciliationEndpoint {
+public record IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
 
     private static final Duration DEFAULT_SINCE = Duration.ofHours(24);
 
@@ -43,12 +41,6 @@ public final class IdempotencyReconciliationEndpoint {
 
     private static final String REPLAY_FROM_REFUSAL =
             "'replayFrom' must be a time such as \"2026-11-18T03:00:00Z\", since which the consumer has run with the library without interruption.";
-
-    private final Reconciliation reconciliation;
-
-    public IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
-        this.reconciliation = reconciliation;
-    }
 
     /** The reconciliations that run or ran last, of all consumers or of one. */
     @ReadOperation

@@ -14,9 +14,7 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 
-/**
- * A message of the inbox, with all that was received of it: sanitized unless values are shown, but for names and sizes.
- */
+/** A message of the inbox as received: sanitized unless values are shown, but for names and sizes. */
 record InboxMessageReport(
         Entry message,
         @Nullable Bytes key,
@@ -33,9 +31,7 @@ record InboxMessageReport(
                 Bytes.of(message.payload(), showValues));
     }
 
-    /**
-     * An {@link InboxEntry} as a flat JSON object, in a list with the first line of its last error.
-     */
+    /** An {@link InboxEntry} as a flat JSON object, in a list with the first line of its last error. */
     record Entry(
             String consumer,
             String messageId,

@@ -10,13 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a message has been processed, when, and by which record.
- *
- * @param messageId the id as it is stored: a digest if the message's own is too long; the entity's id if versions are
- *     compared
- * @param version the newest version of the entity, where versions are compared
- * @param processedAt when, by the database's clock
- * @param steps what has been recorded of its steps
+ * Whether a message has been processed, when by the database's clock, and by which record. The id is the stored one: a
+ * digest of a long one, or the id of the entity whose newest version is given.
  */
 record MessageReport(
         String consumer,

@@ -30,10 +30,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Auto-configuration for claims from code and, with the JDBC store, results and cleanup. It needs neither Kafka nor the
- * operators' module.
- */
+/** Auto-configuration for claims from code and, with the JDBC store, results and cleanup, without Kafka. */
 @AutoConfiguration(after = IdempotencyStoreAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @ConditionalOnBean(ProcessedMessageStore.class)

@@ -12,11 +12,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/**
- * Auto-configuration for what is verified before the first message.
- *
- * <p>It does not ask for a store: that there is none is one of the things to be found.
- */
+/** Auto-configuration for what is verified before the first message, such as that there is a store. */
 @AutoConfiguration(after = IdempotencyListenerAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(IdempotencyProperties.class)

@@ -46,10 +46,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/**
- * Auto-configuration for {@code @IdempotentListener}: the interceptor, what it wraps around containers, and the handling of
- * messages that fail.
- */
+/** Auto-configuration for {@code @IdempotentListener}: interceptor, containers, and failures. */
 @AutoConfiguration(
         after = IdempotencyAutoConfiguration.class,
         afterName = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration")

@@ -32,10 +32,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 
-/**
- * Auto-configuration for operators: inbox, dead letters and redrive, reconciliation. They know the consumers of their
- * context only.
- */
+/** Auto-configuration for operators, who know the consumers of their own context only. */
 @AutoConfiguration(after = IdempotencyListenerAutoConfiguration.class)
 @ConditionalOnClass({KafkaListener.class, DeadLetters.class})
 @ConditionalOnBean(ListenerDefinitionRegistry.class)

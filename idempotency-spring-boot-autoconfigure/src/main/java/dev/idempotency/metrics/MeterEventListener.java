@@ -77,15 +77,14 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
     }
 
     private Timer cleanups(String result) {
-        return timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, result);
+        return Timer.builder(IdempotencyMeters.CLEANUP)
+                .description("Runs of the cleanup")
+                .tag(IdempotencyMeters.RESULT, result)
+                .register(this.registry);
     }
 
-    private Counter counter(String name, String description, String... tags) {
-        return Counter.builder(name).description(description).tags(tags).register(this.registry);
-    }
-
-    private Timer timer(String name, String description, String... tags) {
-        return Timer.builder(name).description(description).tags(tags).register(this.registry);
+    private Counter counter(String name, String description) {
+        return Counter.builder(name).description(description).register(this.registry);
     }
 
     private static double rows(StoreWatch watch) {

@@ -15,10 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the outcome into the observation that is current while the listener runs, and so into its span.
- *
- * <p>That observation is Spring Kafka's, which makes a timer of it, too. All values are of high cardinality, so that they
- * reach its span and leave the tags of its timer alone: those are not ours to change.
+ * Writes the outcome into the observation that is current while the listener runs, and so into its span. All values are
+ * of high cardinality: the tags of Spring Kafka's timer are not ours to change.
  */
 public final class MicrometerObservationListener implements IdempotencyEventListener {
 

@@ -10,10 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the store how much it remembers, at most once per interval.
- *
- * <p>Readers of a gauge never wait for the database: it is asked on another thread, and its answer is there for
- * the next reader. While it does not answer, nothing is known, rather than something old.
+ * Asks the store how much it remembers, at most once per interval, and on another thread: readers of a gauge never wait
+ * for the database. While it does not answer, nothing is known, rather than something old.
  */
 public final class StoreWatch {
 

@@ -328,7 +328,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         containerOf("records").pause();
         try (ConsumerPauses pauses = new ConsumerPauses()) {
             await().until(() -> consumer("records").isContainerPaused());
-            pauses.pause(containerOf("records"), partition("records"), Duration.ofMillis(1));
+            pauses.pause(containerOf("records"), partition("records"), true, Duration.ofMillis(1));
             await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
             assertThat(consumer("records").isPauseRequested()).isTrue();
         } finally {
@@ -340,7 +340,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     void aPauseWhileTheApplicationShutsDownIsNoError() {
         ConsumerPauses pauses = new ConsumerPauses();
         pauses.close();
-        pauses.pause(containerOf("beside"), partition("beside"), Duration.ofMillis(1));
+        pauses.pause(containerOf("beside"), partition("beside"), true, Duration.ofMillis(1));
     }
 
     @ParameterizedTest
