@@ -3,7 +3,7 @@ package dev.idempotency.operation;
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
@@ -156,7 +156,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     }
 
     private <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work, Outcome outcome) {
-        IdempotencyContext.Scope context = IdempotencyContext.open(
+        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
                 List.of(id), (this.steps != null) ? this.steps.of(outcome.observer) : Steps.OF_OTHER_STORE);
         try {
             return work.get();

@@ -1,8 +1,8 @@
 package dev.idempotency.step;
 
-import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
+import dev.idempotency.StepRunner;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.StepOutcome;

@@ -1,6 +1,6 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.IdempotencyContext.StepRunner;
+import dev.idempotency.StepRunner;
 import dev.idempotency.dedup.ClaimStrategy;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;

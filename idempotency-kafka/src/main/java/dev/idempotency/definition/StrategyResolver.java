@@ -1,9 +1,9 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
+import dev.idempotency.StepRunner;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.dedup.ClaimStrategy;

@@ -1,8 +1,8 @@
 package dev.idempotency.test;
 
-import dev.idempotency.IdempotencyContext;
-import dev.idempotency.IdempotencyContext.StepRunner;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.MessageId;
+import dev.idempotency.StepRunner;
 import java.lang.reflect.Type;
 import java.util.Set;
 import java.util.function.Function;
@@ -26,8 +26,8 @@ final class CrashingSteps implements StepRunner {
 
     static @Nullable Object proceed(MethodInvocation invocation, ContainerRun run, String step) throws Throwable {
         CrashingSteps[] steps = new CrashingSteps[1];
-        IdempotencyContext.Scope context =
-                IdempotencyContext.decorateSteps(delegate -> steps[0] = new CrashingSteps(delegate, run, step));
+        IdempotencyContextHolder.Scope context =
+                IdempotencyContextHolder.decorateSteps(delegate -> steps[0] = new CrashingSteps(delegate, run, step));
         Object result;
         try {
             result = invocation.proceed();
