@@ -55,12 +55,12 @@ final class ChaosRun {
         try (Servers servers = Servers.start();
                 PrintWriter log = new PrintWriter(Files.newBufferedWriter(this.directory.resolve("faults.log")));
                 EffectsWatch effects = EffectsWatch.start(servers);
-                MessageSource source =
-                        new MessageSource(servers.bootstrapServers(), servers.partitions(), this.options.seed())) {
+                MessageSource source = new MessageSource(
+                        servers.bootstrapServers(), servers.partitions(), this.options.seed(), this.options.ring())) {
             List<ConsumerProcess> consumers = new ArrayList<>();
             for (int i = 1; i <= this.options.processes(); i++) {
                 consumers.add(new ConsumerProcess(
-                        "consumer-" + i, servers, this.options.sabotage(), this.options.listeners(), this.directory));
+                        "consumer-" + i, servers, this.options.sabotage(), this.options.profiles(), this.directory));
             }
             FaultInjector injector =
                     new FaultInjector(servers, consumers, this.options.only(), this.options.seed(), log);
@@ -79,6 +79,7 @@ final class ChaosRun {
                     consumer.stop();
                 }
             }
+            requireEmptiedSlots(servers);
             Report report = report(servers, ends, source, injector, effects, consumers, System.nanoTime() - start);
             report.write(this.directory);
             if (report.isClean()) {
@@ -87,6 +88,14 @@ final class ChaosRun {
                 servers.keepTables(this.directory);
             }
             return report;
+        }
+    }
+
+    private void requireEmptiedSlots(Servers servers) {
+        Integer emptied = servers.jdbc().queryForObject("select count(*) from emptied", Integer.class);
+        this.progress.accept("%,d slots emptied".formatted(emptied));
+        if (this.options.ring() && emptied == 0) {
+            throw new IllegalStateException("No slot was emptied: see the logs of the consumers");
         }
     }
 

@@ -26,7 +26,7 @@ public final class ProcessedMessagePurge {
     /** How many pauses in a row, each longer than the retention, a consumer may make and keep what came before. */
     private static final int PAUSES = 3;
 
-    private static final int TIMEOUT_SECONDS = 30;
+    static final int TIMEOUT_SECONDS = 30;
 
     private static final int IDS_PER_DELETE = 500;
 
@@ -64,7 +64,7 @@ public final class ProcessedMessagePurge {
     private final String expired;
 
     public ProcessedMessagePurge(IdempotencyDatabase database) {
-        this(database, database.processedTable(), database.processedTable(), "");
+        this(database, database.processedTableAlone(), database.activityTable(), "");
     }
 
     /**
@@ -90,13 +90,18 @@ public final class ProcessedMessagePurge {
 
     /** For the table of results: when their consumer was active is read from the table of processed messages. */
     public static ProcessedMessagePurge ofResults(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.resultTable(), database.processedTable(), "");
+        return new ProcessedMessagePurge(database, database.resultTable(), database.activityTable(), "");
     }
 
     /** For the table of steps, likewise. One of unknown outcome is kept until it is settled, as it must not be repeated. */
     public static ProcessedMessagePurge ofSteps(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(
-                database, database.stepTable(), database.processedTable(), "and status = 'done' ");
+                database, database.stepTable(), database.activityTable(), "and status = 'done' ");
+    }
+
+    /** For the table that tells, with a ring, when consumers were active. */
+    static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
+        return new ProcessedMessagePurge(database, database.activityTable(), database.activityTable(), "");
     }
 
     /**
@@ -135,23 +140,29 @@ public final class ProcessedMessagePurge {
      * @param limit how many rows at most
      */
     public Purged purgeExpired(String consumer, Duration retention, Instant from, int limit) {
-        return this.transaction.execute(status -> {
-            Activity activity = activityOf(consumer);
-            Instant cutoff = (activity != null)
-                    ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
-                    : from;
-            return purgeBefore(cutoff, this.expired, consumer, from, limit);
-        });
+        return this.transaction.execute(
+                status -> purgeBefore(expiredBefore(consumer, retention, from), this.expired, consumer, from, limit));
+    }
+
+    /** Returns the time before which rows of a consumer may be deleted, in the current transaction. */
+    Instant expiredBefore(String consumer, Duration retention, Instant from) {
+        Activity activity = activityOf(consumer);
+        return (activity != null)
+                ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
+                : from;
     }
 
     /** Deletes all rows of a consumer that has processed no message for {@code idle}, or none if it has. */
     public Purged purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
-        return this.transaction.execute(status -> {
-            Activity activity = activityOf(consumer);
-            boolean abandoned =
-                    activity != null && activity.last().isBefore(activity.now().minus(idle));
-            return purgeBefore(abandoned ? activity.last().plusNanos(1_000) : from, "", consumer, from, limit);
-        });
+        return this.transaction.execute(
+                status -> purgeBefore(abandonedBefore(consumer, idle, from), "", consumer, from, limit));
+    }
+
+    Instant abandonedBefore(String consumer, Duration idle, Instant from) {
+        Activity activity = activityOf(consumer);
+        boolean abandoned =
+                activity != null && activity.last().isBefore(activity.now().minus(idle));
+        return abandoned ? activity.last().plusNanos(1_000) : from;
     }
 
     /** A consumer's last message, and the present, by the database's clock. */

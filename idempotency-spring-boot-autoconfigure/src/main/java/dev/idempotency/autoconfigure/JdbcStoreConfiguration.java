@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.RetentionMode;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.operation.DeclaredConsumers;
@@ -12,11 +13,13 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.retention.RingCleanup;
 import dev.idempotency.step.SecondConnection;
 import dev.idempotency.step.StepTable;
 import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.RingPurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +55,9 @@ final class JdbcStoreConfiguration {
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
+        if (database.retentionMode() == RetentionMode.RING) {
+            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        }
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",

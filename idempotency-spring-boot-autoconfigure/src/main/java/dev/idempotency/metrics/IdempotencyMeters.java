@@ -22,12 +22,14 @@ public final class IdempotencyMeters {
     public static final String CLEANUP_FAILURES = "idempotency.cleanup.failures";
     public static final String STORE_ROWS = "idempotency.store.rows";
     public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
+    public static final String SLOT_AGE = "idempotency.ring.slot.age";
     public static final String INBOX_REPLAYS = "idempotency.inbox.replays";
     public static final String INBOX_UNRECORDED = "idempotency.inbox.unrecorded";
     public static final String RECONCILIATION = "idempotency.reconciliation";
     public static final String RECONCILIATION_MISSING = "idempotency.reconciliation.missing";
 
     public static final String CONSUMER = "consumer";
+    public static final String SLOT = "slot";
     public static final String OUTCOME = "outcome";
     public static final String KIND = "kind";
     public static final String RESULT = "result";

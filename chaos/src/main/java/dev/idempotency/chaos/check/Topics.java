@@ -79,7 +79,7 @@ public final class Topics {
             String group = header(record, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP);
             Set<String> ofGroup = ids.computeIfAbsent(group, any -> new HashSet<>());
             if (!group.startsWith("offset")) {
-                ofGroup.add(header(record, "message-id"));
+                ofGroup.add(RecordId.numberOf(header(record, "message-id")));
                 return;
             }
             TopicPartition partition = new TopicPartition(

@@ -37,12 +37,13 @@ public class ConsumerApplication {
     public static final int MAX_POLL_INTERVAL_SECONDS = 9;
 
     /** Creates what the application does not create by itself. */
-    public static final List<String> TABLES = List.of(Effects.TABLE, UniqueListener.TABLE, SabotagedStore.TABLE);
+    public static final List<String> TABLES =
+            List.of(Effects.TABLE, UniqueListener.TABLE, SabotagedStore.TABLE, SlotEmptier.TABLE);
 
     /**
      * Starts it.
      *
-     * @param arguments instance, JDBC URL, brokers, sabotage, listeners, and the file for its counts
+     * @param arguments instance, JDBC URL, brokers, sabotage, profiles (listeners, and perhaps ring), and the file for its counts
      */
     public static void main(String[] arguments) {
         Sabotage sabotage = Sabotage.valueOf(arguments[3]);
@@ -66,6 +67,10 @@ public class ConsumerApplication {
         properties.put("idempotency.errors.max-interval", "1s");
         properties.put("idempotency.errors.max-attempts", 4);
         properties.put("idempotency.checks.mode", (sabotage == Sabotage.NONE) ? "fail" : "warn");
+        if (List.of(arguments[4].split(",")).contains("ring")) {
+            properties.put("idempotency.retention-mode", "ring");
+            properties.put("idempotency.ring.width", "2s");
+        }
         SpringApplication application = new SpringApplication(ConsumerApplication.class);
         application.setAdditionalProfiles(arguments[4].split(","));
         application.setDefaultProperties(properties);
