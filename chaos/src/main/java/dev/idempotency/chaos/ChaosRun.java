@@ -205,8 +205,10 @@ final class ChaosRun {
             long nanos)
             throws IOException {
         Map<String, Map<String, Long>> meters = new TreeMap<>();
+        List<StepLine> calls = new ArrayList<>();
         for (ConsumerProcess consumer : consumers) {
             meters.putAll(consumer.counts());
+            calls.addAll(consumer.calls());
         }
         Topics topics = new Topics(servers.bootstrapServers());
         Checker checker = new Checker(
@@ -215,7 +217,9 @@ final class ChaosRun {
                 servers.jdbc(),
                 topics.deadLetters(
                         List.of(ConsumerApplication.DEAD_LETTERS, ConsumerApplication.OWN_DEAD_LETTERS), ends),
-                meters);
+                meters,
+                calls,
+                topics.unknownOutcomes(ConsumerApplication.DEAD_LETTERS));
         List<Verdict> verdicts =
                 this.options.listeners().stream().map(checker::check).toList();
         return new Report(
@@ -225,14 +229,14 @@ final class ChaosRun {
                 source.duplicates(),
                 Duration.ofNanos(nanos),
                 effects.longestPause(),
-                verdicts);
+                verdicts,
+                calls.isEmpty() ? null : checker.stepSummary());
     }
 
     /** Those of a run that failed are kept. */
     private void deleteLogs() throws IOException {
         try (var files = Files.list(this.directory)) {
-            for (Path file : files.filter(each ->
-                            each.toString().endsWith(".log") || each.toString().endsWith(".counts"))
+            for (Path file : files.filter(each -> each.toString().matches(".*\\.(log|counts|calls)"))
                     .toList()) {
                 Files.delete(file);
             }

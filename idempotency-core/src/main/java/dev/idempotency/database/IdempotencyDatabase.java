@@ -24,6 +24,7 @@ public final class IdempotencyDatabase {
     static final String PROCESSED = "idempotency_processed";
     static final String INBOX = "idempotency_inbox";
     static final String RESULT = "idempotency_result";
+    static final String STEP = "idempotency_step";
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
     static final String LOCK = "idempotency_lock";
@@ -125,6 +126,10 @@ public final class IdempotencyDatabase {
 
     public String resultTable() {
         return table(RESULT);
+    }
+
+    public String stepTable() {
+        return table(STEP);
     }
 
     public String positionTable() {

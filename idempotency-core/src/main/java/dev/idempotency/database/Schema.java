@@ -62,6 +62,7 @@ public final class Schema implements InitializingBean {
                         + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
                         + " previous_offset");
         TABLES.put(IdempotencyDatabase.RESULT, "consumer_id, message_id, processed_at, result_type, result");
+        TABLES.put(IdempotencyDatabase.STEP, "consumer_id, message_id, step_name, status, processed_at, result");
         TABLES.put(
                 IdempotencyDatabase.INBOX,
                 "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"

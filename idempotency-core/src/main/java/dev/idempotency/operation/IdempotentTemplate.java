@@ -15,6 +15,8 @@ import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.result.ResultType;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -54,19 +56,22 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     private final DeclaredConsumers consumers;
     private final @Nullable ResultStore results;
     private final @Nullable BusinessKeyLocks locks;
+    private final @Nullable Steps steps;
     private final OperationTransactions transactions;
 
-    /** {@code results} and {@code locks} are {@code null} if the application defines its own store, beside which there are none. */
+    /** {@code results}, {@code locks} and {@code steps} are {@code null} if the application defines its own store. */
     public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             @Nullable ResultStore results,
             @Nullable BusinessKeyLocks locks,
+            @Nullable Steps steps,
             ListableBeanFactory beanFactory) {
         this.store = store;
         this.consumers = consumers;
         this.results = results;
         this.locks = locks;
+        this.steps = steps;
         this.transactions = new OperationTransactions(beanFactory, store);
     }
 
@@ -134,14 +139,14 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         requireId(id);
         Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()), digest);
         if (this.transactions.isOpen()) {
-            Execution<T> execution = execute(id, () -> inContext(id, work), keeping, before, outcome);
+            Execution<T> execution = execute(id, () -> inContext(id, work, outcome), keeping, before, outcome);
             TransactionSynchronizationManager.registerSynchronization(outcome);
             return execution;
         }
         for (int attempt = 1; ; attempt++) {
             try {
                 // Until the end of the transaction: what is called before and after its commit acts for the same id.
-                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome));
+                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome), outcome);
                 outcome.report(true);
                 return execution;
             } catch (Throwable ex) {
@@ -154,8 +159,9 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         }
     }
 
-    private static <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work) {
-        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(List.of(id));
+    private <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work, Outcome outcome) {
+        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
+                List.of(id), (this.steps != null) ? this.steps.of(outcome.observer) : Steps.OF_OTHER_STORE);
         try {
             return work.get();
         } finally {

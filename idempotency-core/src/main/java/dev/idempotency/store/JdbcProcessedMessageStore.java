@@ -63,7 +63,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                 select cast(extract(epoch from current_timestamp - processed_at) * 1000 as bigint) from %s limit 1)
             """;
 
-    private static final String DELETE_RESULT = "delete from %s where consumer_id = ? and message_id = ?";
+    private static final String DELETE_OF_MESSAGE = "delete from %s where consumer_id = ? and message_id = ?";
 
     /** So that it may be replayed, if it is in the inbox: what has merely expired stays marked as processed. */
     private static final String MARK_FORGOTTEN = """
@@ -78,6 +78,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private final ClaimTable<ProcessedMessage> table;
     private final String markForgotten;
     private final String deleteResult;
+    private final String deleteSteps;
     private final WriteProbe probe;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
@@ -96,7 +97,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                 database.processedEstimate(),
                 ring);
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
-        this.deleteResult = DELETE_RESULT.formatted(database.resultTable());
+        this.deleteResult = DELETE_OF_MESSAGE.formatted(database.resultTable());
+        this.deleteSteps = DELETE_OF_MESSAGE.formatted(database.stepTable());
         this.probe = new WriteProbe(database);
     }
 
@@ -193,6 +195,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
             if (known) {
                 template.update(this.markForgotten, id.consumer(), id.value());
                 template.update(this.deleteResult, id.consumer(), id.value());
+                template.update(this.deleteSteps, id.consumer(), id.value());
             }
             return known;
         });

@@ -9,13 +9,14 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or locks; without the
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results, locks or steps; without the
  * operators' module there are no inboxes.
  */
 public record ListenerDefaults(
@@ -32,6 +33,7 @@ public record ListenerDefaults(
         boolean inboxByDefault,
         @Nullable ResultStore results,
         @Nullable BusinessKeyLocks locks,
+        @Nullable Steps steps,
         boolean transactionPerPoll,
         boolean claimAtCommit) {
 

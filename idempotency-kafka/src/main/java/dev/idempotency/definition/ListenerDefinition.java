@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.StepRunner;
 import dev.idempotency.dedup.ClaimStrategy;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
@@ -17,6 +18,7 @@ public record ListenerDefinition(
         ClaimStrategy strategy,
         ConflictHandling conflicts,
         @Nullable ListenerLock lock,
+        StepRunner steps,
         @Nullable InboxRecorder inbox,
         IdempotencyEventListener observer) {
 

@@ -149,6 +149,7 @@ final class ListenerResolver {
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
                     lock,
+                    this.strategies.steps(strategy, atCommit, observer),
                     inbox,
                     observer);
         }

@@ -12,6 +12,7 @@ import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -79,8 +80,15 @@ public final class IdempotencyAutoConfiguration {
             DeclaredConsumers consumers,
             ObjectProvider<ResultStore> results,
             ObjectProvider<BusinessKeyLocks> locks,
+            ObjectProvider<Steps> steps,
             ListableBeanFactory beanFactory) {
-        return new IdempotentTemplate(store, consumers, results.getIfAvailable(), locks.getIfAvailable(), beanFactory);
+        return new IdempotentTemplate(
+                store,
+                consumers,
+                results.getIfAvailable(),
+                locks.getIfAvailable(),
+                steps.getIfAvailable(),
+                beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

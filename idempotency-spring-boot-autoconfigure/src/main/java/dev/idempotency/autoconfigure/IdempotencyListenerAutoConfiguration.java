@@ -19,6 +19,7 @@ import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -96,6 +97,7 @@ public final class IdempotencyListenerAutoConfiguration {
             ObjectProvider<InboxRecorder.Factory> inboxes,
             ObjectProvider<ResultStore> results,
             ObjectProvider<BusinessKeyLocks> locks,
+            ObjectProvider<Steps> steps,
             TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
@@ -112,6 +114,7 @@ public final class IdempotencyListenerAutoConfiguration {
                 properties.inbox().enabled(),
                 results.getIfAvailable(),
                 locks.getIfAvailable(),
+                steps.getIfAvailable(),
                 properties.transactionPerPoll(),
                 properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);

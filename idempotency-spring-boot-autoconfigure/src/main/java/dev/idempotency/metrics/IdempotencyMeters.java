@@ -12,6 +12,7 @@ public final class IdempotencyMeters {
     public static final String CLAIM = "idempotency.claim";
     public static final String LOCK_WAIT = "idempotency.lock.wait";
     public static final String LISTENER = "idempotency.listener";
+    public static final String STEPS = "idempotency.steps";
     public static final String RETRIES = "idempotency.retries";
     public static final String DEAD_LETTERS = "idempotency.dead.letters";
     public static final String DEAD_LETTERS_REFUSED = "idempotency.dead.letters.refused";

@@ -21,6 +21,7 @@ import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The application under test, in a JVM of its own: it is killed, stopped and continued, and loses its servers. */
 @SpringBootApplication
@@ -50,6 +51,7 @@ public class ConsumerApplication {
         properties.put("chaos.instance", arguments[0]);
         properties.put("chaos.sabotage", sabotage.name());
         properties.put("chaos.counts", arguments[5]);
+        properties.put("chaos.calls", arguments[5].replace(".counts", ".calls"));
         properties.put("spring.datasource.url", arguments[1]);
         properties.put("spring.datasource.hikari.connection-timeout", 3_000);
         properties.put("spring.datasource.hikari.maximum-pool-size", 20);
@@ -73,6 +75,12 @@ public class ConsumerApplication {
         application.setAdditionalProfiles(arguments[4].split(","));
         application.setDefaultProperties(properties);
         application.run();
+    }
+
+    /** Writes the results of steps. */
+    @Bean
+    JsonMapper jsonMapper() {
+        return JsonMapper.builder().build();
     }
 
     @Bean
