@@ -48,8 +48,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /**
-     * Whether the transaction could not be ended because the pool had closed its connection: Spring drops the exception of
-     * the commit, and its SQL state, if the rollback after it fails, too.
+     * Whether the pool had closed the connection: Spring drops the commit's exception if the rollback after it fails.
      */
     private static boolean isClosedAtEnd(Throwable failure) {
         Causes causes = Causes.withSuppressed(failure);

@@ -29,17 +29,13 @@ final class SqlStates {
     /**
      * MySQL and MariaDB, in this order: the disk or a table is full, memory or locks are used up (1021 to 1637); too many
      * connections, or a user's limit (1129 to 1226); read-only, by option, by mode or by engine (1290 to 1874); the
-     * connection was killed, or closed for being idle.
+     * connection was killed, or closed for being idle. H2 (90028 to 90097): input and output, read-only.
      */
     private static final Set<Integer> OUTAGE_CODES =
-            Set.of(1021, 1026, 1030, 1037, 1041, 1114, 1206, 1637, 1129, 1203, 1226, 1290, 1836, 1874, 1927, 4031);
+            Set.of(1021, 1026, 1030, 1037, 1041, 1114, 1206, 1637, 1129, 1203, 1226, 1290, 1836, 1874, 1927, 4031,
+                    90028, 90031, 90097);
 
-    /** Input and output, read-only. */
-    private static final Set<Integer> OUTAGE_CODES_OF_H2 = Set.of(90028, 90031, 90097);
-
-    /**
-     * MySQL, MariaDB: changed since read, lock wait timeout or aborted, nowait. H2: lock timeout, concurrent update.
-     */
+    /** MySQL: changed since read, lock wait timeout or aborted, nowait. H2: lock timeout, concurrent update. */
     private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);
 
     /**
@@ -76,7 +72,7 @@ final class SqlStates {
 
     private static FailureKind kindByCode(SQLException exception, @Nullable String state) {
         int code = exception.getErrorCode();
-        if (OUTAGE_CODES.contains(code) || OUTAGE_CODES_OF_H2.contains(code)) {
+        if (OUTAGE_CODES.contains(code)) {
             return FailureKind.OUTAGE;
         }
         return CONTENTION_CODES.contains(code) ? FailureKind.CONTENTION : kindByClass(exception, state);

@@ -102,8 +102,7 @@ public final class DeserializerInstrumentation {
     }
 
     /**
-     * Has records that cannot be read by the message's fault delivered, to the error handler; other failures fail the
-     * poll.
+     * Has records that are unreadable by their own fault delivered to the error handler; other failures fail the poll.
      */
     public void deliverUnreadableIn(
             AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {

@@ -65,11 +65,9 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression for the role {@code key} or {@code version}; {@code coordinates} finds those of a record's
+     * Parses an expression for the role {@code key} or {@code version}, or throws an {@link IllegalArgumentException},
+     * also for variables, functions, beans and types that do not exist; {@code coordinates} are those of a record's
      * original.
-     *
-     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not
-     * exist
      */
     public ExpressionKeySource(
             String role,

@@ -16,20 +16,10 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     /** Reasons may quote the message. */
     private static final int LONGEST_REASON = 500;
 
-    /** Whether messages without a key are acknowledged without calling the listener. */
-    public boolean skipsMissing() {
-        return this.onMissing == OnMissingKey.SKIP;
-    }
-
-    public Set<String> variables() {
-        return this.source.variables();
-    }
-
     /**
-     * Identifies a message; {@code null} if it has no key and such messages are processed or skipped.
-     *
-     * @throws InvalidMessageKeyException if it has no key, or one that cannot be used
-     * @throws ConsumerWaitingException if its key depends on its topic, and the broker cannot be asked
+     * Identifies a message; {@code null} if it has no key and need not have one. Throws an {@link
+     * InvalidMessageKeyException}, or a {@link ConsumerWaitingException} while the broker cannot be asked for its
+     * topic.
      */
     public @Nullable MessageId resolve(MessageView message) {
         try {
