@@ -34,8 +34,8 @@ public interface ClaimStrategy {
     }
 
     /**
-     * Whether a failure before the commit may be of this transaction, not of a {@code REQUIRES_NEW}; asked before it
-     * ends.
+     * Whether a failure before the commit can have been in this transaction, not in another such as {@code
+     * REQUIRES_NEW}; asked before it ends, for {@link #refusalOf}.
      */
     default boolean mayBeRefused() {
         return true;

@@ -71,8 +71,8 @@ public final class ConflictHandling {
     }
 
     /**
-     * Returns the digest of a payload. Copies, as in retry topics, may be serialized anew: {@code null} without a
-     * conflict.
+     * Returns the digest of a record's payload, or {@code null} if it is not to be compared. Copies of a record, as in
+     * retry topics, may have been serialized anew; but one that comes back after a conflict is refused again.
      */
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
