@@ -7,8 +7,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message of a delivery before the claim: unclaimed without an id, compared with a payload digest only. The
- * coordinates are those of the original, if the record is a copy in a retry topic.
+ * One message of a delivery before the claim: unclaimed without an id, compared with a payload digest only. A copy in a
+ * retry topic has the coordinates of the original.
  */
 public record InboundMessage(
         int position,

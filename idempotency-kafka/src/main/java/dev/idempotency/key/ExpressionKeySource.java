@@ -65,9 +65,8 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression for the role {@code key} or {@code version}, or throws an {@link IllegalArgumentException},
-     * also for variables, functions, beans and types that do not exist; {@code coordinates} are those of a record's
-     * original.
+     * Parses an expression for the role {@code key} or {@code version}; {@code coordinates} finds those of a record's
+     * original. Throws an {@link IllegalArgumentException}, also for missing variables, functions, beans and types.
      */
     public ExpressionKeySource(
             String role,

@@ -40,7 +40,9 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
                         .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
     }
 
-    /** Returns what to throw for a key or version that could not be found, but throws what is to be waited for. */
+    /**
+     * Returns the exception for a key or version that could not be found; throws a {@link ConsumerWaitingException}.
+     */
     static InvalidMessageKeyException unusable(
             String role, MessageView message, String consumer, KeySource source, Throwable failure) {
         if (failure instanceof ConsumerWaitingException unknown) {
