@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -23,29 +22,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IdempotencyContext {
 
-    private static final ThreadLocal<@Nullable IdempotencyContext> CURRENT = new ThreadLocal<>();
-
-    /** Ends what {@link #open} began. */
-    public interface Scope extends AutoCloseable {
-
-        @Override
-        void close();
-    }
-
-    private static final Scope END = () -> CURRENT.set(null);
+    static final ThreadLocal<@Nullable IdempotencyContext> CURRENT = new ThreadLocal<>();
 
     private static final long VERSION_BITS = 0xF000L;
     private static final long TIME_BITS = 0xFFFF_FFFF_FFFF_0000L;
 
-    private final String sending;
-    private final List<@Nullable MessageId> messageIds;
+    final String sending;
+    final List<@Nullable MessageId> messageIds;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
-    private final IdempotencyContext outermost;
+    final IdempotencyContext outermost;
 
     private @Nullable Map<UUID, Integer> recordsSent;
 
-    private IdempotencyContext(
+    IdempotencyContext(
             String sending, List<? extends @Nullable MessageId> messageIds, @Nullable IdempotencyContext outer) {
         this.sending = sending;
         this.outermost = (outer != null) ? outer.outermost : this;
@@ -66,25 +56,6 @@ public final class IdempotencyContext {
                     + " listener, and hand on what other threads need.");
         }
         return current;
-    }
-
-    /** Begins a context on this thread. Called around the listener; an application has no need to. */
-    public static Scope open(List<? extends @Nullable MessageId> messageIds) {
-        return open("record", messageIds);
-    }
-
-    /**
-     * Begins a context in which the reply to a message is sent: the ids that it gives are not those that the listener gets,
-     * and are the same when the reply is sent again. Called behind the listener; an application has no need to.
-     */
-    public static Scope openForReply(MessageId messageId) {
-        return open("reply", List.of(messageId));
-    }
-
-    private static Scope open(String sending, List<? extends @Nullable MessageId> messageIds) {
-        IdempotencyContext outer = CURRENT.get();
-        CURRENT.set(new IdempotencyContext(sending, messageIds, outer));
-        return (outer != null) ? () -> CURRENT.set(outer) : END;
     }
 
     /** Number of messages that the listener was called with. */
@@ -135,30 +106,7 @@ public final class IdempotencyContext {
         return digest(messageId(index), List.of(purpose)).toString();
     }
 
-    /**
-     * An id for a record that the listener is about to send: a function of the consumer, the message's id, topic and
-     * content, and of how many equal records were sent before since the listener was called. So a record has the same id
-     * on every attempt, and never the one of another record.
-     *
-     * @param content what tells the record from others in its topic; asked only if there is an id to derive
-     * @return a UUID, or {@code null} if no listener runs on this thread, if it was called with several messages, any of
-     *     which may be the reason for the record, or with one that has no id
-     */
-    public static @Nullable String nextRecordId(String topic, Supplier<List<String>> content) {
-        IdempotencyContext current = CURRENT.get();
-        MessageId id = (current != null && current.messageIds.size() == 1) ? current.messageIds.get(0) : null;
-        if (current == null || id == null) {
-            return null;
-        }
-        List<String> purpose = new ArrayList<>(List.of(current.sending, topic));
-        purpose.addAll(content.get());
-        UUID record = digest(id, purpose);
-        int count = current.outermost.countRecord(record);
-        return timeOrdered(id, digest(id, List.of(record.toString(), String.valueOf(count))))
-                .toString();
-    }
-
-    private int countRecord(UUID record) {
+    int countRecord(UUID record) {
         if (this.recordsSent == null) {
             this.recordsSent = new HashMap<>();
         }
@@ -166,7 +114,7 @@ public final class IdempotencyContext {
     }
 
     /** The digest of a message and a purpose, of version 8. Other parts, or as many in another order, are another purpose. */
-    private static UUID digest(MessageId id, List<String> purpose) {
+    static UUID digest(MessageId id, List<String> purpose) {
         MessageDigest digest;
         try {
             digest = MessageDigest.getInstance("SHA-256");
@@ -185,7 +133,7 @@ public final class IdempotencyContext {
     }
 
     /** The digest with version 7 and the message's own time, if its id is a UUID of version 7: so both stand in an index alike. */
-    private static UUID timeOrdered(MessageId id, UUID digest) {
+    static UUID timeOrdered(MessageId id, UUID digest) {
         String message = id.value();
         if (message.length() != 36 || message.charAt(14) != '7') {
             return digest;

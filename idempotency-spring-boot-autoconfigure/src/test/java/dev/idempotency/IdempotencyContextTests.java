@@ -41,7 +41,7 @@ class IdempotencyContextTests {
 
     @Test
     void aMessageOfABatchIsNamedByItsIndex() {
-        try (var scope = IdempotencyContext.open(List.of(FIRST, SECOND))) {
+        try (var scope = IdempotencyContextHolder.open(List.of(FIRST, SECOND))) {
             assertThat(scope).isNotNull();
             IdempotencyContext context = IdempotencyContext.current();
             assertThat(context.size()).isEqualTo(2);
@@ -53,7 +53,7 @@ class IdempotencyContextTests {
 
     @Test
     void aMessageThatIsProcessedWithoutAnIdHasNoKey() {
-        try (var scope = IdempotencyContext.open(Arrays.asList((MessageId) null))) {
+        try (var scope = IdempotencyContextHolder.open(Arrays.asList((MessageId) null))) {
             assertThat(scope).isNotNull();
             assertThrown(
                     IllegalStateException.class,
@@ -70,7 +70,7 @@ class IdempotencyContextTests {
     }
 
     private static String derive(MessageId id, String purpose) {
-        try (var scope = IdempotencyContext.open(List.of(id))) {
+        try (var scope = IdempotencyContextHolder.open(List.of(id))) {
             assertThat(scope).isNotNull();
             return IdempotencyContext.current().deriveKey(purpose);
         }

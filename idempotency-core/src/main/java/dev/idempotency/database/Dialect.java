@@ -6,12 +6,7 @@ import java.sql.Savepoint;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How one database claims messages.
- *
- * <p>Define a bean of this type to use a database that is not known here. Names of tables that it is given are safe to be put
- * into SQL.
- */
+/** The SQL of one database. Names of tables that it is given are safe to be put into SQL. Internal: it will change. */
 public interface Dialect {
 
     /** Folder of the script under {@code dev/idempotency/schema}, such as {@code postgresql}. */

@@ -40,9 +40,9 @@ public final class DialectResolver {
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
-                                + " supports PostgreSQL, H2, MariaDB and MySQL. Define a bean of type %s for it, or"
-                                + " your own ProcessedMessageStore.")
-                        .formatted(product, Dialect.class.getName()));
+                                + " supports PostgreSQL, H2, MariaDB and MySQL. Define your own ProcessedMessageStore"
+                                + " for it.")
+                        .formatted(product));
         };
     }
 

@@ -3,7 +3,7 @@ package dev.idempotency.operation;
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
@@ -151,7 +151,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     }
 
     private static <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work) {
-        IdempotencyContext.Scope context = IdempotencyContext.open(List.of(id));
+        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(List.of(id));
         try {
             return work.get();
         } finally {

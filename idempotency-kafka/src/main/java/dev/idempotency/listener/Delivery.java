@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.MessageId;
 import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.database.Causes;
@@ -46,7 +46,7 @@ final class Delivery {
     private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
     private @Nullable MessageId replyTo;
-    private IdempotencyContext.@Nullable Scope replying;
+    private IdempotencyContextHolder.@Nullable Scope replying;
     private @Nullable CompletableFuture<?> replies;
 
     Delivery(
@@ -159,7 +159,7 @@ final class Delivery {
         this.failure = failure;
         this.handled = failure == null;
         if (this.handled && this.replyTo != null) {
-            this.replying = IdempotencyContext.openForReply(this.replyTo);
+            this.replying = IdempotencyContextHolder.openForReply(this.replyTo);
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
@@ -40,7 +40,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private List<InboundMessage> messages = List.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable ClaimResult result;
-    private IdempotencyContext.@Nullable Scope context;
+    private IdempotencyContextHolder.@Nullable Scope context;
     private boolean returned;
     private boolean mayBeRefused = true;
 
@@ -169,7 +169,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
-        this.context = IdempotencyContext.open(answer.ids());
+        this.context = IdempotencyContextHolder.open(answer.ids());
         return callAndStore(answer.accepted());
     }
 

@@ -1,6 +1,6 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
@@ -111,7 +111,8 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
         @Nullable
         Object call(List<InboundMessage> accepted) throws Throwable {
             for (InboundMessage message : accepted) {
-                IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(message.id()));
+                IdempotencyContextHolder.Scope context =
+                        IdempotencyContextHolder.open(Collections.singletonList(message.id()));
                 try {
                     ConsumerRecord<K, V> record = this.polled.get(message.position());
                     this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));

@@ -1,6 +1,6 @@
 package dev.idempotency.producer;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageIdHeader;
@@ -74,7 +74,8 @@ final class MessageIdStamper {
         if (before != null) {
             return before;
         }
-        String derived = IdempotencyContext.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
+        String derived =
+                IdempotencyContextHolder.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
         return (derived != null || copy)
                 ? derived
                 : mintAt(System.currentTimeMillis()).toString();

@@ -27,6 +27,11 @@ public record ReconciliationRequest(
         }
     }
 
+    /** Sends missing records that are not older than this to their topic again. */
+    public ReconciliationRequest withReplayFrom(Instant time) {
+        return new ReconciliationRequest(this.consumer, this.since, time);
+    }
+
     /** One that only looks. */
     public static ReconciliationRequest of(String consumer, Duration since) {
         return new ReconciliationRequest(consumer, since, null);

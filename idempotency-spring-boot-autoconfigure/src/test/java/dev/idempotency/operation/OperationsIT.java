@@ -14,6 +14,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageConflictException;
@@ -568,13 +569,13 @@ class OperationsIT {
     void theContextLastsUntilTheEndOfTheTransactionThatWasOpenedForIt() {
         List<String> sent = new ArrayList<>();
         Runnable work =
-                () -> HasEffects.beforeCommit(() -> sent.add(IdempotencyContext.nextRecordId("topic", List::of)));
+                () -> HasEffects.beforeCommit(() -> sent.add(IdempotencyContextHolder.nextRecordId("topic", List::of)));
         this.operations.execute(id("a"), work);
         this.jdbc.update("delete from idempotency_processed");
         this.operations.execute(id("a"), work);
         assertThat(sent).hasSize(2).doesNotContainNull();
         assertThat(sent.get(0)).isEqualTo(sent.get(1));
-        assertThat(IdempotencyContext.nextRecordId("topic", List::of)).isNull();
+        assertThat(IdempotencyContextHolder.nextRecordId("topic", List::of)).isNull();
     }
 
     @Test

@@ -3,7 +3,7 @@ package dev.idempotency.producer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.MessageId;
 import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
@@ -70,7 +70,7 @@ class MessageIdStamperTests {
 
     private List<String> idsInListener(List<? extends @Nullable MessageId> incoming, Object... keys) {
         List<String> ids = new ArrayList<>();
-        IdempotencyContext.Scope scope = IdempotencyContext.open(incoming);
+        IdempotencyContextHolder.Scope scope = IdempotencyContextHolder.open(incoming);
         for (Object key : keys) {
             ids.add(idOf(key));
         }
@@ -108,7 +108,7 @@ class MessageIdStamperTests {
     @Test
     void whatAListenerSendsWithTheHeadersThatItsMessageGotInARetryTopicHasTheIdOfTheFirstAttempt() {
         String first = idsInListener(List.of(INCOMING), "key").get(0);
-        IdempotencyContext.Scope retry = IdempotencyContext.open(List.of(INCOMING));
+        IdempotencyContextHolder.Scope retry = IdempotencyContextHolder.open(List.of(INCOMING));
         assertThat(idOf(send(record("key", KafkaHeaders.ORIGINAL_TOPIC)))).isEqualTo(first);
         retry.close();
     }
@@ -194,7 +194,7 @@ class MessageIdStamperTests {
     record Shipped(int order) {}
 
     private List<String> idsOfValues(@Nullable Object... values) {
-        IdempotencyContext.Scope scope = IdempotencyContext.open(List.of(INCOMING));
+        IdempotencyContextHolder.Scope scope = IdempotencyContextHolder.open(List.of(INCOMING));
         List<String> ids = Arrays.stream(values)
                 .map(value -> idOf(send(new ProducerRecord<>("orders", "key", value))))
                 .toList();
@@ -207,10 +207,10 @@ class MessageIdStamperTests {
         List<String> ids = new ArrayList<>(idsInListener(List.of(INCOMING), "a", null, "no key", "", "1", "2"));
         ids.addAll(idsInListener(List.of(MessageId.of("billing", "other")), "a"));
         ids.addAll(idsInListener(List.of(MessageId.of("shipping", INCOMING.value())), "a"));
-        IdempotencyContext.Scope scope = IdempotencyContext.open(List.of(INCOMING));
+        IdempotencyContextHolder.Scope scope = IdempotencyContextHolder.open(List.of(INCOMING));
         ids.add(idOf(send(new ProducerRecord<>("invoices", "a", "value"))));
         scope.close();
-        scope = IdempotencyContext.openForReply(INCOMING);
+        scope = IdempotencyContextHolder.openForReply(INCOMING);
         ids.add(idOf("a"));
         scope.close();
         ids.addAll(idsInListener(List.of(INCOMING), "x", null, null).subList(2, 3));
@@ -233,7 +233,7 @@ class MessageIdStamperTests {
     @Test
     void withinAnAttemptNoTwoRecordsHaveOneIdWhateverIsOpenedWithinIt() {
         List<String> ids = new ArrayList<>();
-        IdempotencyContext.Scope poll = IdempotencyContext.open(List.of(INCOMING));
+        IdempotencyContextHolder.Scope poll = IdempotencyContextHolder.open(List.of(INCOMING));
         for (int i = 0; i < 2; i++) {
             ids.add(idOf("a"));
             ids.addAll(idsInListener(List.of(INCOMING), "a"));

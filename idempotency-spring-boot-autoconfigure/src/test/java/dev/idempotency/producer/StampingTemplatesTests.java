@@ -2,7 +2,7 @@ package dev.idempotency.producer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.MessageId;
 import dev.idempotency.autoconfigure.IdempotencyProducerAutoConfiguration;
 import dev.idempotency.kafka.SpringKafkaInternals;
@@ -72,7 +72,7 @@ class StampingTemplatesTests {
     }
 
     private static String derivedId(Object template, Object value) {
-        IdempotencyContext.Scope scope = IdempotencyContext.open(List.of(MessageId.of("billing", "1")));
+        IdempotencyContextHolder.Scope scope = IdempotencyContextHolder.open(List.of(MessageId.of("billing", "1")));
         String headers = intercept(template, value).headers().toString();
         scope.close();
         return headers;

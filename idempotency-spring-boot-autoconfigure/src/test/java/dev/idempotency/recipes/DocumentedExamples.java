@@ -84,7 +84,8 @@ abstract class DocumentedExamples {
         void use(Reconciliation reconciliation, Instant deployedAt) {
             reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
             reconciliation.lastReconciliation("ledger");
-            reconciliation.start(new ReconciliationRequest("ledger", Duration.ofHours(24), deployedAt));
+            reconciliation.start(
+                    ReconciliationRequest.of("ledger", Duration.ofHours(24)).withReplayFrom(deployedAt));
         }
     }
 

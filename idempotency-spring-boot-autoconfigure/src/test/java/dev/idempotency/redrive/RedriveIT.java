@@ -253,9 +253,10 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(report.sent()).isLessThan(120);
         assertThat(report.read()).isEqualTo(report.sent());
         assertThat(this.deadLetters.cancel("slow")).isFalse();
-        DeadLetterQuery pending = new DeadLetterQuery("slow", DeadLetterStatus.PENDING, null, null, 500);
+        DeadLetterQuery pending =
+                DeadLetterQuery.of("slow").withStatus(DeadLetterStatus.PENDING).withPage(null, 500);
         assertThat(this.deadLetters.find(pending).letters()).hasSize(120 - (int) report.sent());
-        DeadLetterPage first = this.deadLetters.find(new DeadLetterQuery("slow", null, null, null, 100));
+        DeadLetterPage first = this.deadLetters.find(DeadLetterQuery.of("slow").withPage(null, 100));
         DeadLetterPage second = this.deadLetters.find(new DeadLetterQuery("slow", null, null, first.next(), 100));
         assertThat(second.letters()).hasSize(20);
         assertThat(second.next()).isNull();
