@@ -46,13 +46,13 @@ class ArchitectureTests {
             result            350 database store
             retention         500 database observe store
             store            1650 database
-            check            1700 database definition failure kafka key observe result store
+            check            1650 database definition failure kafka key observe result store
             dedup             850 database kafka observe store
             definition       2150 database dedup failure kafka key observe result store
             failure          2000 database kafka observe
             kafka            1650
-            key               950 database kafka store
-            listener         2250 database dedup definition failure kafka key observe store
+            key               900 database kafka store
+            listener         2200 database dedup definition failure kafka key observe store
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
