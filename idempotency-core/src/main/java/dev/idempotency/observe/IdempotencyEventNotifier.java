@@ -70,6 +70,11 @@ public final class IdempotencyEventNotifier implements IdempotencyEventListener 
     }
 
     @Override
+    public void lockWaited(long nanos) {
+        notify(listener -> listener.lockWaited(nanos));
+    }
+
+    @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
         notify(listener -> listener.processed(id, coordinates));
     }
@@ -102,6 +107,11 @@ public final class IdempotencyEventNotifier implements IdempotencyEventListener 
     @Override
     public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
         notify(listener -> listener.failed(coordinates, failure));
+    }
+
+    @Override
+    public void step(MessageId id, String name, StepOutcome outcome) {
+        notify(listener -> listener.step(id, name, outcome));
     }
 
     @Override

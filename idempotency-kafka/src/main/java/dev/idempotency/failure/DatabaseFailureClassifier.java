@@ -6,6 +6,7 @@ import java.sql.SQLTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLNonTransientConnectionException;
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.Causes;
 import java.sql.SQLException;
@@ -122,7 +123,9 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 && !hasSqlState(throwable)) {
             return FailureKind.OUTAGE;
         }
-        if (throwable instanceof ClaimTimeoutException || throwable instanceof PessimisticLockingFailureException) {
+        if (throwable instanceof ClaimTimeoutException
+                || throwable instanceof LockTimeoutException
+                || throwable instanceof PessimisticLockingFailureException) {
             return FailureKind.CONTENTION;
         }
         return FailureKind.MESSAGE;

@@ -42,7 +42,7 @@ import org.springframework.util.ClassUtils;
  */
 public final class ExpressionKeySource implements KeySource {
 
-    private static final String KEY = "key";
+    private static final String VERSION = "version";
 
     private static final String COORDINATES = "coordinates";
 
@@ -65,8 +65,9 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression for the role {@code key} or {@code version}; {@code coordinates} finds those of a record's
-     * original. Throws an {@link IllegalArgumentException}, also for missing variables, functions, beans and types.
+     * Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code coordinates} finds those of
+     * a record's original. Throws an {@link IllegalArgumentException}, also for missing variables, functions, beans or
+     * types.
      */
     public ExpressionKeySource(
             String role,
@@ -101,7 +102,7 @@ public final class ExpressionKeySource implements KeySource {
                     : ex.getMessage();
             throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
         }
-        this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
+        this.parts = role.equals(VERSION) ? List.of(whole) : partsOf(whole, parser);
         this.coordinates = named.contains(COORDINATES) ? coordinates : null;
         this.variables = known.stream()
                 .filter(variable ->

@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
@@ -11,6 +12,7 @@ import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -77,8 +79,16 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             ObjectProvider<ResultStore> results,
+            ObjectProvider<BusinessKeyLocks> locks,
+            ObjectProvider<Steps> steps,
             ListableBeanFactory beanFactory) {
-        return new IdempotentTemplate(store, consumers, results.getIfAvailable(), beanFactory);
+        return new IdempotentTemplate(
+                store,
+                consumers,
+                results.getIfAvailable(),
+                locks.getIfAvailable(),
+                steps.getIfAvailable(),
+                beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

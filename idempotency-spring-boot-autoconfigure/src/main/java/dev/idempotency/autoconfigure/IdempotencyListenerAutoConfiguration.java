@@ -16,8 +16,10 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -94,6 +96,8 @@ public final class IdempotencyListenerAutoConfiguration {
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,
             ObjectProvider<ResultStore> results,
+            ObjectProvider<BusinessKeyLocks> locks,
+            ObjectProvider<Steps> steps,
             TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
@@ -109,6 +113,8 @@ public final class IdempotencyListenerAutoConfiguration {
                 inboxes.getIfAvailable(),
                 properties.inbox().enabled(),
                 results.getIfAvailable(),
+                locks.getIfAvailable(),
+                steps.getIfAvailable(),
                 properties.transactionPerPoll(),
                 properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);

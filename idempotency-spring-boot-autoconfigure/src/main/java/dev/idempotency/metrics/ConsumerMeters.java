@@ -11,6 +11,7 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Outcome;
 import dev.idempotency.observe.Stale;
+import dev.idempotency.observe.StepOutcome;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -36,9 +37,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
     private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
+    private final Map<StepOutcome, Counter> steps = new EnumMap<>(StepOutcome.class);
     private final Counter conflicts;
     private final Timer lag;
     private final Timer age;
+    private final Timer lockWait;
     private final Timer listener;
     private final Counter retries;
     private final Counter deadLetters;
@@ -70,6 +73,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
                             .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
                             .register(registry));
         }
+        for (StepOutcome outcome : StepOutcome.values()) {
+            this.steps.put(
+                    outcome,
+                    counter(IdempotencyMeters.STEPS, "Steps by outcome", IdempotencyMeters.OUTCOME, outcome.tag()));
+        }
         this.conflicts =
                 counter(IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload");
         this.retries = counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed");
@@ -78,6 +86,8 @@ final class ConsumerMeters implements IdempotencyEventListener {
                 ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset")
                 : null;
         this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again")
+                .register(registry);
+        this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key")
                 .register(registry);
         this.listener = timer(
                         IdempotencyMeters.LISTENER,
@@ -145,6 +155,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
     }
 
     @Override
+    public void lockWaited(long nanos) {
+        this.lockWait.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
         count(Outcome.PROCESSED, 1);
     }
@@ -176,6 +191,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
     @Override
     public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
         count(Outcome.FAILED, 1);
+    }
+
+    @Override
+    public void step(MessageId id, String name, StepOutcome outcome) {
+        this.steps.get(outcome).increment();
     }
 
     @Override

@@ -33,6 +33,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -79,6 +80,7 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("spring.jpa.hibernate.ddl-auto", "none"),
             Map.entry("idempotency.checks.broker-timeout", "0"),
             Map.entry("idempotency.claim.timeout", "1s"),
+            Map.entry("idempotency.lock.timeout", "1s"),
             Map.entry("idempotency.cleanup.enabled", "false"),
             Map.entry("idempotency.errors.initial-interval", "20ms"),
             Map.entry("idempotency.errors.max-interval", "50ms"),
@@ -227,6 +229,7 @@ final class ContractApplication implements AutoCloseable {
         DataSourceTransactionManagerAutoConfiguration.class,
         TransactionAutoConfiguration.class,
         KafkaAutoConfiguration.class,
+        JacksonAutoConfiguration.class,
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
         IdempotencyCheckAutoConfiguration.class,

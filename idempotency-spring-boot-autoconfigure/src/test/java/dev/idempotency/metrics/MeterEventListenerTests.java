@@ -45,7 +45,7 @@ class MeterEventListenerTests {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
     private final IdempotencyEventListener observer =
-            new MeterEventListener(this.registry, this.store).forConsumer(BILLING);
+            new MeterEventListener(this.registry, this.store).withSlots(2).forConsumer(BILLING);
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -75,6 +75,33 @@ class MeterEventListenerTests {
     }
 
     @Test
+    void theAgeOfEverySlotIsShown() {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        StoreStatistics statistics = new StoreStatistics(
+                1L,
+                Map.of(),
+                List.of(new StoreStatistics.Slot(0, 1, Duration.ofDays(1)), new StoreStatistics.Slot(1, 0, null)));
+        StoreWatch watch = new StoreWatch(() -> statistics, Duration.ofMinutes(1));
+        watch.current();
+        new MeterEventListener(meters, watch).withSlots(3);
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "0")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isEqualTo(86_400);
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "1")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isNaN();
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "2")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isNaN();
+    }
+
+    @Test
     void allMetersAreThereBeforeTheFirstMessageAndNoneIsAddedByMessages() {
         new OperatorMeterEventListener(this.registry).forConsumer(BILLING);
         List<Meter> meters = this.registry.getMeters();
@@ -99,6 +126,8 @@ class MeterEventListenerTests {
                 .allSatisfy(result -> assertThat(
                                 timer("idempotency.claim", "result", result).totalTime(TimeUnit.NANOSECONDS))
                         .isEqualTo(1000));
+        assertThat(timer("idempotency.lock.wait").totalTime(TimeUnit.NANOSECONDS))
+                .isEqualTo(1000);
         assertThat(count("idempotency.messages", "outcome", "failed")).isEqualTo(1);
         assertThat(count("idempotency.messages", "outcome", "stale")).isOne();
         assertThat(timer("idempotency.lag").max(TimeUnit.SECONDS)).isGreaterThanOrEqualTo(60);
@@ -143,6 +172,7 @@ class MeterEventListenerTests {
         observer.claimAnswered(2, 1, 1000);
         observer.claimFailed(new ClaimTimeoutException("too long", null), 1000);
         observer.claimFailed(new IllegalStateException("database down"), 1000);
+        observer.lockWaited(1000);
         observer.processed(ID, RECORD);
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));

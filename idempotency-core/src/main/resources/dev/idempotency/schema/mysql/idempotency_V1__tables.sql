@@ -53,6 +53,17 @@ create table if not exists idempotency_result (
     index idempotency_result_cleanup (consumer_id, processed_at)
 ) engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */;
 
+create table if not exists idempotency_step (
+    consumer_id  varchar(200) not null,
+    message_id   varchar(255) not null,
+    step_name    varchar(100) not null,
+    status       varchar(20)  not null,
+    processed_at datetime(6)  not null default (utc_timestamp(6)),
+    result       longtext,
+    primary key (consumer_id, message_id, step_name),
+    index idempotency_step_cleanup (consumer_id, processed_at)
+) engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */;
+
 create table if not exists idempotency_inbox (
     consumer_id      varchar(200) not null,
     message_id       varchar(255) not null,
@@ -75,6 +86,16 @@ create table if not exists idempotency_inbox (
     primary key (consumer_id, message_id),
     index idempotency_inbox_status (status, updated_at)
 ) engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */;
+
+-- A row for each group of business keys, to be locked.
+create table if not exists idempotency_lock (
+    stripe integer not null,
+    primary key (stripe)
+) engine = InnoDB;
+
+insert ignore into idempotency_lock (stripe)
+with recursive digit (n) as (select 0 union all select n + 1 from digit where n < 31)
+select high.n * 32 + low.n from digit as high cross join digit as low;
 
 create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
