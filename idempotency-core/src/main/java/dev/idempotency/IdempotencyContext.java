@@ -1,5 +1,6 @@
 package dev.idempotency;
 
+import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -7,18 +8,22 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ParameterizedTypeReference;
 
 /**
  * The identity of what a listener is handling, for the code that it calls on its thread.
  *
  * <p>What a listener does outside its database is not undone with its transaction, and is repeated when the message is
  * redelivered. A key derived from the message's id is the same on every attempt, so that a service that supports
- * idempotency keys does it once.
+ * idempotency keys does it once. A step is recorded as soon as it is done, and not repeated by later attempts.
  */
 public final class IdempotencyContext {
 
@@ -29,15 +34,21 @@ public final class IdempotencyContext {
 
     final String sending;
     final List<@Nullable MessageId> messageIds;
+    final @Nullable StepRunner steps;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
     final IdempotencyContext outermost;
 
     private @Nullable Map<UUID, Integer> recordsSent;
+    private @Nullable Set<List<Object>> stepsTaken;
 
     IdempotencyContext(
-            String sending, List<? extends @Nullable MessageId> messageIds, @Nullable IdempotencyContext outer) {
+            String sending,
+            List<? extends @Nullable MessageId> messageIds,
+            @Nullable StepRunner steps,
+            @Nullable IdempotencyContext outer) {
         this.sending = sending;
+        this.steps = steps;
         this.outermost = (outer != null) ? outer.outermost : this;
         this.messageIds = (messageIds.size() == 1)
                 ? Collections.singletonList(messageIds.get(0))
@@ -104,6 +115,84 @@ public final class IdempotencyContext {
     /** The same for the message at an index of the listener's list. */
     public String deriveKey(int index, String purpose) {
         return digest(messageId(index), List.of(purpose)).toString();
+    }
+
+    /**
+     * Calls something outside the database, and records its result as soon as it returns, in a transaction of its own: a
+     * later attempt of the same message gets the recorded result without the call. An attempt that ends between the call and
+     * the record, as by a crash, leaves no record, and the next one calls again, with the same key.
+     *
+     * @param name the step's name, once per message, such as {@code charge}
+     * @param type the type of the result, which is recorded as JSON
+     * @param call gets the key for the callee, which is {@link #deriveKey(String) derived} from the step's name
+     * @throws IllegalStateException if the message has no claim that is held while the listener runs, or no second connection
+     *     can be had, or the name is used twice
+     */
+    public <T extends @Nullable Object> T step(String name, Class<T> type, Function<String, ? extends T> call) {
+        return run(messageId(), name, type, call);
+    }
+
+    /** The same with a result of a generic type. */
+    public <T extends @Nullable Object> T step(
+            String name, ParameterizedTypeReference<T> type, Function<String, ? extends T> call) {
+        return run(messageId(), name, type.getType(), call);
+    }
+
+    /** The same for the message at an index of the listener's list. */
+    public <T extends @Nullable Object> T step(
+            int index, String name, Class<T> type, Function<String, ? extends T> call) {
+        return run(messageId(index), name, type, call);
+    }
+
+    private <T extends @Nullable Object> T run(
+            MessageId id, String name, Type type, Function<String, ? extends T> call) {
+        StepRunner runner = requireSteps();
+        takeStep(id, name);
+        return runner.run(id, name, type, digest(id, List.of(name)).toString(), call);
+    }
+
+    /**
+     * Calls something outside the database that must not happen twice: the intention is committed before the call, and the
+     * outcome after it. A later attempt of the same message does not call again.
+     *
+     * @param name the step's name, once per message, such as {@code mail}
+     * @throws UnknownOutcomeException if an earlier attempt has ended before the outcome was recorded, or the call throws, which
+     *     does not prove that nothing happened: the message is not retried
+     * @throws IllegalStateException as {@link #step(String, Class, Function)}
+     */
+    public void stepAtMostOnce(String name, Runnable call) {
+        runAtMostOnce(messageId(), name, call);
+    }
+
+    /** The same for the message at an index of the listener's list. */
+    public void stepAtMostOnce(int index, String name, Runnable call) {
+        runAtMostOnce(messageId(index), name, call);
+    }
+
+    private void runAtMostOnce(MessageId id, String name, Runnable call) {
+        StepRunner runner = requireSteps();
+        takeStep(id, name);
+        runner.runAtMostOnce(id, name, call);
+    }
+
+    StepRunner requireSteps() {
+        if (this.steps == null) {
+            throw new IllegalStateException(
+                    "Steps are taken by a listener, or by the work of IdempotentOperations, while"
+                            + " its transaction is open: not while a reply is sent.");
+        }
+        return this.steps;
+    }
+
+    private void takeStep(MessageId id, String name) {
+        if (this.stepsTaken == null) {
+            this.stepsTaken = new HashSet<>();
+        }
+        if (!this.stepsTaken.add(List.of(id, name))) {
+            throw new IllegalStateException(
+                    "Step '%s' was taken before for %s: its result would be taken for that of the first. Give each call a name of its own, as in 'charge/' + line."
+                            .formatted(name, id));
+        }
     }
 
     int countRecord(UUID record) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Opens and closes the {@link IdempotencyContext} of a thread, and derives ids from it. Internal. */
@@ -20,9 +21,21 @@ public final class IdempotencyContextHolder {
 
     private IdempotencyContextHolder() {}
 
-    /** Begins a context on this thread. */
+    /** Begins a context on this thread, with the steps of the one around it. */
     public static Scope open(List<? extends @Nullable MessageId> messageIds) {
-        return open("record", messageIds);
+        IdempotencyContext outer = IdempotencyContext.CURRENT.get();
+        return open("record", messageIds, (outer != null) ? outer.steps : null);
+    }
+
+    /** Begins a context on this thread. */
+    public static Scope open(List<? extends @Nullable MessageId> messageIds, StepRunner steps) {
+        return open("record", messageIds, steps);
+    }
+
+    /** Begins a context like the current one, whose steps are run by another. For tests that simulate crashes. */
+    public static Scope decorateSteps(UnaryOperator<StepRunner> decoration) {
+        IdempotencyContext outer = IdempotencyContext.current();
+        return open(outer.sending, outer.messageIds, decoration.apply(outer.requireSteps()));
     }
 
     /**
@@ -30,12 +43,13 @@ public final class IdempotencyContextHolder {
      * and are the same when the reply is sent again.
      */
     public static Scope openForReply(MessageId messageId) {
-        return open("reply", List.of(messageId));
+        return open("reply", List.of(messageId), null);
     }
 
-    private static Scope open(String sending, List<? extends @Nullable MessageId> messageIds) {
+    private static Scope open(
+            String sending, List<? extends @Nullable MessageId> messageIds, @Nullable StepRunner steps) {
         IdempotencyContext outer = IdempotencyContext.CURRENT.get();
-        IdempotencyContext.CURRENT.set(new IdempotencyContext(sending, messageIds, outer));
+        IdempotencyContext.CURRENT.set(new IdempotencyContext(sending, messageIds, steps, outer));
         return (outer != null) ? () -> IdempotencyContext.CURRENT.set(outer) : END;
     }
 

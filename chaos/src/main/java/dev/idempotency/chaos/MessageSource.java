@@ -32,13 +32,16 @@ final class MessageSource implements AutoCloseable {
     private final KafkaProducer<String, String> producer;
     private final Random random;
     private final int partitions;
+    private final boolean timed;
     private final PriorityQueue<Copy> copies = new PriorityQueue<>((a, b) -> Long.compare(a.due(), b.due()));
     private final Queue<ProducerRecord<String, String>> failed = new ConcurrentLinkedQueue<>();
     private final AtomicLong underway = new AtomicLong();
     private final List<MessageKind> messages = new ArrayList<>();
     private int duplicates;
 
-    MessageSource(String bootstrapServers, int partitions, long seed) {
+    /** {@code timed} is whether the ids of messages carry their time. */
+    MessageSource(String bootstrapServers, int partitions, long seed, boolean timed) {
+        this.timed = timed;
         this.producer = new KafkaProducer<>(
                 Map.of(
                         ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
@@ -59,7 +62,8 @@ final class MessageSource implements AutoCloseable {
     void sendNext() {
         String id = String.valueOf(this.messages.size());
         MessageKind kind = kindOf(this.random.nextDouble());
-        ProducerRecord<String, String> record = record(id, kind, this.random.nextInt(this.partitions));
+        String messageId = this.timed ? RecordId.timed(this.messages.size(), System.currentTimeMillis()) : id;
+        ProducerRecord<String, String> record = record(id, messageId, kind, this.random.nextInt(this.partitions));
         this.messages.add(kind);
         send(record);
         if (this.random.nextDouble() < DUPLICATES) {
@@ -67,7 +71,7 @@ final class MessageSource implements AutoCloseable {
             long due = this.random.nextBoolean()
                     ? this.messages.size()
                     : this.messages.size() + this.random.nextInt(LATEST);
-            this.copies.add(new Copy(due, record(id, kind, partition)));
+            this.copies.add(new Copy(due, record(id, messageId, kind, partition)));
         }
         sendDue(this.messages.size());
     }
@@ -97,10 +101,11 @@ final class MessageSource implements AutoCloseable {
         return (chance < POISON + FLAKY) ? MessageKind.FLAKY : MessageKind.ORDINARY;
     }
 
-    private static ProducerRecord<String, String> record(String id, MessageKind kind, @Nullable Integer partition) {
+    private static ProducerRecord<String, String> record(
+            String id, String messageId, MessageKind kind, @Nullable Integer partition) {
         ProducerRecord<String, String> record =
                 new ProducerRecord<>(ConsumerApplication.TOPIC, partition, id, kind.payload(id));
-        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        record.headers().add("message-id", messageId.getBytes(StandardCharsets.UTF_8));
         record.headers().add("version", id.getBytes(StandardCharsets.UTF_8));
         String entity = String.valueOf(Entities.of(Integer.parseInt(id)));
         record.headers().add("entity", entity.getBytes(StandardCharsets.UTF_8));

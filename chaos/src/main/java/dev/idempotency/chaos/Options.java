@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How a run is to be.
@@ -21,6 +22,7 @@ import java.util.stream.Collectors;
  * @param processes JVMs that consume
  * @param only the kinds of faults; by default all
  * @param listeners the listeners, by their profiles; by default all that go with the sabotage
+ * @param ring whether claims are in a ring of tables, whose slots are emptied all the time
  * @param sabotage what is broken in the consumers, so that the checker has something to find
  * @param results where reports, and the logs of a run that failed, are written
  */
@@ -32,11 +34,12 @@ public record Options(
         int processes,
         Set<Fault> only,
         List<String> listeners,
+        boolean ring,
         Sabotage sabotage,
         Path results) {
 
-    private static final Set<String> KNOWN =
-            Set.of("seed", "messages", "faults", "rate", "processes", "only", "listeners", "sabotage", "results");
+    private static final Set<String> KNOWN = Set.of(
+            "seed", "messages", "faults", "rate", "processes", "only", "listeners", "ring", "sabotage", "results");
 
     public Options {
         requirePositive("messages", messages);
@@ -66,8 +69,16 @@ public record Options(
                 Integer.parseInt(given.getOrDefault("processes", "3")),
                 only(given.getOrDefault("only", "")),
                 given.containsKey("listeners") ? List.of(given.get("listeners").split(",")) : sabotage.listeners(),
+                Boolean.parseBoolean(given.getOrDefault("ring", "false")),
                 sabotage,
                 Path.of(given.getOrDefault("results", "results")));
+    }
+
+    /** The profiles of the consumers. */
+    List<String> profiles() {
+        return this.ring
+                ? Stream.concat(this.listeners.stream(), Stream.of("ring")).toList()
+                : this.listeners;
     }
 
     private static Set<Fault> only(String names) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -20,6 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param took from the first message to the last one consumed
  * @param longestRecovery the longest time between two moments in which anything was applied
  * @param verdicts what became of them, by consumer
+ * @param steps how often steps were called; {@code null} if there were none
  */
 record Report(
         Options options,
@@ -28,7 +30,8 @@ record Report(
         int duplicates,
         Duration took,
         Duration longestRecovery,
-        List<Verdict> verdicts) {
+        List<Verdict> verdicts,
+        @Nullable String steps) {
 
     boolean isClean() {
         return this.verdicts.stream().allMatch(Verdict::isClean);
@@ -69,6 +72,9 @@ record Report(
                             verdict.outOfOrder().size(),
                             verdict.wronglyDeadLettered().size(),
                             verdict.deadLetteredAndApplied().size()));
+        }
+        if (this.steps != null) {
+            text.append("%n%s%n".formatted(this.steps));
         }
         return text.toString();
     }

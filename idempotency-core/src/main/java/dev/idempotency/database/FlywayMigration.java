@@ -12,14 +12,19 @@ final class FlywayMigration {
 
     private FlywayMigration() {}
 
-    /** {@code location} is the folder of the scripts in the class path. */
-    static void run(IdempotencyDatabase database, String location) {
+    /**
+     * Runs scripts.
+     *
+     * @param location their folder in the class path
+     * @param history the table that they are recorded in
+     */
+    static void run(IdempotencyDatabase database, String location, String history) {
         FluentConfiguration configuration = Flyway.configure(FlywayMigration.class.getClassLoader())
                 .dataSource(database.dataSource())
                 .locations("classpath:" + location)
                 // Neither a Flyway of the application nor anybody else takes that for a migration.
                 .sqlMigrationPrefix("idempotency_V")
-                .table("idempotency_schema_history")
+                .table(history)
                 .placeholderReplacement(false)
                 // The schema is the application's and full of its tables; that is no reason to hesitate.
                 .baselineOnMigrate(true)

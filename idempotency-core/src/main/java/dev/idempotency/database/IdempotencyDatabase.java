@@ -7,6 +7,9 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -21,8 +24,13 @@ public final class IdempotencyDatabase {
     static final String PROCESSED = "idempotency_processed";
     static final String INBOX = "idempotency_inbox";
     static final String RESULT = "idempotency_result";
+    static final String STEP = "idempotency_step";
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
+    static final String ACTIVITY = "idempotency_activity";
+
+    /** How many slots a ring has, numbered from zero. */
+    static final int SLOTS = 8;
 
     /** Query timeout for lookups, including lock waits. */
     private static final int LOOK_UP_SECONDS = 5;
@@ -32,12 +40,19 @@ public final class IdempotencyDatabase {
     private final DataSource dataSource;
     private final Dialect dialect;
     private final @Nullable String schema;
+    private final RetentionMode retentionMode;
     private final DataSourceTransactions transactions;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
 
     /** {@code schema} is the name of the tables' schema, or {@code null} for the one that connections begin in. */
     public IdempotencyDatabase(DataSource dataSource, Dialect dialect, @Nullable String schema) {
+        this(dataSource, dialect, schema, RetentionMode.DELETE);
+    }
+
+    /** {@code retentionMode} decides which tables processed messages are in. */
+    public IdempotencyDatabase(
+            DataSource dataSource, Dialect dialect, @Nullable String schema, RetentionMode retentionMode) {
         if (schema != null && !SAFE_IDENTIFIER.matcher(schema).matches()) {
             throw new IllegalArgumentException(String.format(
                     Locale.ROOT,
@@ -48,6 +63,7 @@ public final class IdempotencyDatabase {
         this.dataSource = DataSourceTransactions.unwrap(dataSource);
         this.dialect = dialect;
         this.schema = schema;
+        this.retentionMode = retentionMode;
         this.transactions = new DataSourceTransactions(this.dataSource);
         this.jdbc = jdbc();
         this.lookUps = jdbc(LOOK_UP_SECONDS);
@@ -66,14 +82,41 @@ public final class IdempotencyDatabase {
         return this.schema;
     }
 
+    public RetentionMode retentionMode() {
+        return this.retentionMode;
+    }
+
     /** The user of the application's connections, as the driver names it. */
     String user() {
         ConnectionCallback<String> name = connection -> connection.getMetaData().getUserName();
         return Objects.requireNonNull(new JdbcTemplate(this.dataSource).execute(name));
     }
 
+    /** The table of processed messages; with a ring, queries of it include the slots. */
     public String processedTable() {
         return table(PROCESSED);
+    }
+
+    /** The table of processed messages without the slots of a ring. */
+    public String processedTableAlone() {
+        return isRing() ? "only " + processedTable() : processedTable();
+    }
+
+    /** The table that tells when consumers were active; with a ring, that is not the one of processed messages. */
+    public String activityTable() {
+        return isRing() ? table(ACTIVITY) : processedTable();
+    }
+
+    public String slotTable(int slot) {
+        return table(slotName(slot));
+    }
+
+    static String slotName(int slot) {
+        return PROCESSED + "_" + slot;
+    }
+
+    private boolean isRing() {
+        return this.retentionMode == RetentionMode.RING;
     }
 
     public String inboxTable() {
@@ -82,6 +125,10 @@ public final class IdempotencyDatabase {
 
     public String resultTable() {
         return table(RESULT);
+    }
+
+    public String stepTable() {
+        return table(STEP);
     }
 
     public String positionTable() {
@@ -99,7 +146,17 @@ public final class IdempotencyDatabase {
 
     /** The query for an estimate of the messages that have been processed, or {@code null} if there is none. */
     public @Nullable String processedEstimate() {
-        return this.dialect.rowEstimateOf(PROCESSED, this.schema);
+        if (!isRing()) {
+            return this.dialect.rowEstimateOf(PROCESSED, this.schema);
+        }
+        return Stream.concat(Stream.of(PROCESSED), IntStream.range(0, SLOTS).mapToObj(IdempotencyDatabase::slotName))
+                .map(table -> this.dialect.rowEstimateOf(table, this.schema))
+                .collect(Collectors.joining(" union all ", "select sum(number) from (", ") as estimates (number)"));
+    }
+
+    /** The query for an estimate of the messages in a slot. */
+    public @Nullable String slotEstimate(int slot) {
+        return this.dialect.rowEstimateOf(slotName(slot), this.schema);
     }
 
     /** The query for an estimate of the entities whose versions are known, or {@code null} if there is none. */

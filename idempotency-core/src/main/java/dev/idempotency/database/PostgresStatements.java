@@ -40,26 +40,41 @@ final class PostgresStatements {
                         cast(? as varchar[]), cast(? as varchar[]), cast(? as integer[]), cast(? as bigint[]),
                         cast(? as bigint[]))
                     as claim (message_id, record_topic, record_partition, record_offset, payload_digest)
+                %s
                 order by claim.message_id collate "C"
                 on conflict do nothing
                 returning message_id
                 """;
 
+        private static final String UNLESS_IN = """
+                where not exists (
+                    select 1 from only %s old where old.consumer_id = ? and old.message_id = claim.message_id)
+                """;
+
         private final String one;
         private final String many;
+        private final boolean alwaysMany;
 
         Claims(String table) {
             this.one = ONE.formatted(table);
-            this.many = MANY.formatted(table);
+            this.many = MANY.formatted(table, "");
+            this.alwaysMany = false;
+        }
+
+        /** Claims only what another table does not have. */
+        Claims(String table, String other) {
+            this.many = MANY.formatted(table, UNLESS_IN.formatted(other));
+            this.one = this.many;
+            this.alwaysMany = true;
         }
 
         @Override
         public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds)
                 throws SQLException {
-            try (PreparedStatement statement =
-                    connection.prepareStatement((claims.size() == 1) ? this.one : this.many)) {
+            boolean single = claims.size() == 1 && !this.alwaysMany;
+            try (PreparedStatement statement = connection.prepareStatement(single ? this.one : this.many)) {
                 statement.setQueryTimeout(timeoutSeconds);
-                return (claims.size() == 1) ? claimOne(statement, claims.get(0)) : claimMany(statement, claims);
+                return single ? claimOne(statement, claims.get(0)) : claimMany(statement, claims);
             }
         }
 
@@ -68,15 +83,13 @@ final class PostgresStatements {
             return (statement.executeUpdate() == 1) ? Set.of(claim.id()) : Set.of();
         }
 
-        private static Set<MessageId> claimMany(PreparedStatement statement, List<Claim> claims) throws SQLException {
+        private Set<MessageId> claimMany(PreparedStatement statement, List<Claim> claims) throws SQLException {
             String consumer = claims.get(0).id().consumer();
             statement.setString(1, consumer);
-            setArray(statement, 2, "varchar", claims, claim -> claim.id().value());
-            setArray(statement, 3, "varchar", claims, claim -> claim.coordinates()
-                    .topic());
-            setArray(statement, 4, "int4", claims, claim -> claim.coordinates().partition());
-            setArray(statement, 5, "int8", claims, claim -> claim.coordinates().offset());
-            setArray(statement, 6, "int8", claims, Claim::payloadDigest);
+            setArrays(statement, 2, claims);
+            if (this.alwaysMany) {
+                statement.setString(7, consumer);
+            }
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
@@ -84,6 +97,18 @@ final class PostgresStatements {
                 }
             }
             return claimed;
+        }
+
+        /** Gives a statement an array for each of a claim's columns. */
+        static void setArrays(PreparedStatement statement, int first, List<Claim> claims) throws SQLException {
+            setArray(statement, first, "varchar", claims, claim -> claim.id().value());
+            setArray(statement, first + 1, "varchar", claims, claim -> claim.coordinates()
+                    .topic());
+            setArray(statement, first + 2, "int4", claims, claim -> claim.coordinates()
+                    .partition());
+            setArray(statement, first + 3, "int8", claims, claim -> claim.coordinates()
+                    .offset());
+            setArray(statement, first + 4, "int8", claims, Claim::payloadDigest);
         }
 
         private static void setArray(

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -31,13 +32,27 @@ public final class Schema implements InitializingBean {
 
     private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
+    private static final String CLAIM_COLUMNS =
+            "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest";
+
     /** Columns by table, in the order of the script, which creates the view last. */
     private static final Map<String, String> TABLES = new LinkedHashMap<>();
 
+    /** The same, of the script of the ring. */
+    private static final Map<String, String> RING_TABLES = new LinkedHashMap<>();
+
+    private static final String RING_LOCATION = "dev/idempotency/schema/postgresql-ring";
+
+    private static final String MAY_TRUNCATE = """
+            do $do$ begin
+                if not has_table_privilege('%1$s', 'truncate') then
+                    raise insufficient_privilege using message = 'permission denied: truncate %1$s';
+                end if;
+            end $do$
+            """;
+
     static {
-        TABLES.put(
-                IdempotencyDatabase.PROCESSED,
-                "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest");
+        TABLES.put(IdempotencyDatabase.PROCESSED, CLAIM_COLUMNS);
         TABLES.put(
                 IdempotencyDatabase.POSITION,
                 "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at");
@@ -47,18 +62,28 @@ public final class Schema implements InitializingBean {
                         + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
                         + " previous_offset");
         TABLES.put(IdempotencyDatabase.RESULT, "consumer_id, message_id, processed_at, result_type, result");
+        TABLES.put(IdempotencyDatabase.STEP, "consumer_id, message_id, step_name, status, processed_at, result");
         TABLES.put(
                 IdempotencyDatabase.INBOX,
                 "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
                         + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
                         + " last_error, received_at, processed_at, updated_at");
         TABLES.put(IdempotencyDatabase.INBOX + "_readable", "1");
+        for (int slot = 0; slot < Ring.SLOTS; slot++) {
+            RING_TABLES.put(IdempotencyDatabase.slotName(slot), CLAIM_COLUMNS);
+        }
+        RING_TABLES.put(IdempotencyDatabase.ACTIVITY, "consumer_id, message_id, processed_at");
+        RING_TABLES.put(Ring.CONTROL, "slots, width_ms, state, since");
     }
 
     private final IdempotencyDatabase database;
     private final SchemaMode mode;
     private final WriteProbe probe;
     private final Supplier<@Nullable DataSource> flywayDataSource;
+    private final Map<String, String> tables = new LinkedHashMap<>(TABLES);
+    private final @Nullable Ring ring;
+    private @Nullable Duration ringWidth;
+    private boolean ringWidthRequired;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
         this(database, mode, () -> null);
@@ -66,17 +91,60 @@ public final class Schema implements InitializingBean {
 
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
     public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
+        this.ring = Ring.of(database);
+        if (this.ring != null) {
+            this.tables.putAll(RING_TABLES);
+        }
         this.database = database;
         this.mode = mode;
         this.probe = new WriteProbe(database);
         this.flywayDataSource = flywayDataSource;
     }
 
+    /**
+     * Makes a ring of slots that are so wide.
+     *
+     * @param required whether a ring that has another width is refused
+     */
+    public Schema ringWidth(Duration width, boolean required) {
+        this.ringWidth = width;
+        this.ringWidthRequired = required;
+        return this;
+    }
+
     @Override
     public void afterPropertiesSet() {
+        if (this.ring != null) {
+            refuseRingWhereItCannotBe();
+        }
         if (this.mode == SchemaMode.NONE) {
             return;
         }
+        prepareTables();
+        if (this.ring == null) {
+            Ring.requireNone(this.database);
+        } else {
+            this.ring.prepare(Objects.requireNonNull(this.ringWidth, "No width"), this.ringWidthRequired);
+        }
+    }
+
+    private void refuseRingWhereItCannotBe() {
+        String vendor = this.database.dialect().vendor();
+        if (!vendor.equals("postgresql") || this.mode == SchemaMode.NONE) {
+            throw new IdempotencyConfigurationException(
+                    "idempotency.retention-mode is 'ring', "
+                            + (this.mode == SchemaMode.NONE
+                                    ? "but idempotency.schema.mode is 'none': the control row must be read at start-up."
+                                    : "which needs PostgreSQL, and the database is of the kind '%s'."
+                                            .formatted(vendor)),
+                    this.mode == SchemaMode.NONE
+                            ? "Set idempotency.schema.mode to 'validate' or 'migrate'."
+                            : "Leave idempotency.retention-mode at 'delete'.",
+                    null);
+        }
+    }
+
+    private void prepareTables() {
         List<String> missing = missing();
         if (this.mode == SchemaMode.MIGRATE && !missing.isEmpty()) {
             migrate();
@@ -93,7 +161,7 @@ public final class Schema implements InitializingBean {
                             .formatted(
                                     inSchema(),
                                     (this.mode == SchemaMode.VALIDATE) ? ", or set the mode to 'migrate'" : "",
-                                    script(this.database.dialect())),
+                                    scripts()),
                     null);
         }
         refuseWhatIsDenied();
@@ -107,7 +175,10 @@ public final class Schema implements InitializingBean {
                     null);
         }
         try {
-            FlywayMigration.run(databaseOfFlyway(), location(this.database.dialect()));
+            FlywayMigration.run(databaseOfFlyway(), location(this.database.dialect()), "idempotency_schema_history");
+            if (this.ring != null) {
+                FlywayMigration.run(databaseOfFlyway(), RING_LOCATION, "idempotency_ring_history");
+            }
         } catch (RuntimeException ex) {
             throw new IdempotencyConfigurationException(
                     "The tables of idempotency-spring-boot could not be created%s: %s"
@@ -127,7 +198,7 @@ public final class Schema implements InitializingBean {
         String user = this.database.user();
         return WriteProbe.denial(failure) != null
                 ? "Run this script%s as a user who may create tables, and start again. Or let such a user migrate: set spring.flyway.user and spring.flyway.password.%n%n%s%n%s"
-                        .formatted(inSchema(), script(this.database.dialect()), grants(user))
+                        .formatted(inSchema(), scripts(), grants(user))
                 : "Fix the cause, or create the tables yourself and set idempotency.schema.mode to 'validate'. A pool of one connection needs 'validate', too.";
     }
 
@@ -158,8 +229,9 @@ public final class Schema implements InitializingBean {
     /** Fails for missing privileges only: a server that is read-only today is no reason not to start. */
     private void refuseWhatIsDenied() {
         try {
-            this.probe.tryAll(
-                    TABLES.keySet().stream().filter(table -> !isView(table)).flatMap(this::writes));
+            this.probe.tryAll(this.tables.keySet().stream()
+                    .filter(table -> !isView(table))
+                    .flatMap(this::writes));
         } catch (DataAccessException ex) {
             String denial = WriteProbe.denial(ex);
             if (denial != null || ex instanceof BadSqlGrammarException) {
@@ -176,10 +248,15 @@ public final class Schema implements InitializingBean {
 
     /** Statements that need every privilege on a table, and change nothing. */
     private Stream<String> writes(String table) {
-        return Stream.of(
-                        "insert into %1$s select * from %1$s where 1 = 0",
-                        "update %s set processed_at = processed_at where 1 = 0", "delete from %s where 1 = 0")
-                .map(sql -> sql.formatted(this.database.table(table)));
+        Stream<String> all = Stream.of(
+                "insert into %1$s select * from %1$s where 1 = 0",
+                "update %s set processed_at = processed_at where 1 = 0", "delete from %s where 1 = 0", MAY_TRUNCATE);
+        int needed = isSlot(table) ? 4 : table.equals(Ring.CONTROL) ? 1 : 3;
+        return all.limit(needed).map(sql -> sql.formatted(this.database.table(table)));
+    }
+
+    private static boolean isSlot(String table) {
+        return table.startsWith(IdempotencyDatabase.PROCESSED + "_");
     }
 
     private static boolean isView(String table) {
@@ -194,12 +271,14 @@ public final class Schema implements InitializingBean {
     /** The tables that are missing or lack columns. A table that the user may not read counts as present. */
     public List<String> missing() {
         JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
-        return TABLES.keySet().stream().filter(table -> !isThere(table, jdbc)).toList();
+        return this.tables.keySet().stream()
+                .filter(table -> !isThere(table, jdbc))
+                .toList();
     }
 
     /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
     private boolean isThere(String table, JdbcTemplate jdbc) {
-        String query = "select %s from %s where 1 = 0".formatted(TABLES.get(table), this.database.table(table));
+        String query = "select %s from %s where 1 = 0".formatted(this.tables.get(table), this.database.table(table));
         try {
             this.database.inTransaction(() -> jdbc.queryForList(query));
             return true;
@@ -218,13 +297,18 @@ public final class Schema implements InitializingBean {
         String quote = this.database.dialect().identifierQuote();
         String role =
                 user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
-        return TABLES.keySet().stream()
-                .map(table -> "grant %s on %s to %s;"
-                        .formatted(
-                                isView(table) ? "select" : "select, insert, update, delete",
-                                this.database.table(table),
-                                role))
+        return this.tables.keySet().stream()
+                .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), role))
                 .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    private static String privileges(String table) {
+        if (isView(table)) {
+            return "select";
+        }
+        return table.equals(Ring.CONTROL)
+                ? "select, insert"
+                : "select, insert, update, delete" + (isSlot(table) ? ", truncate" : "");
     }
 
     private String inSchema() {
@@ -235,11 +319,19 @@ public final class Schema implements InitializingBean {
         return "dev/idempotency/schema/" + dialect.vendor();
     }
 
+    private String scripts() {
+        String script = script(this.database.dialect());
+        return (this.ring != null) ? script + "\n" + read(RING_LOCATION + "/idempotency_V1__ring.sql") : script;
+    }
+
     /** Returns the script that creates the tables, which can be run again. */
     static String script(Dialect dialect) {
+        return read(location(dialect) + "/idempotency_V1__tables.sql");
+    }
+
+    private static String read(String script) {
         try {
-            return new ClassPathResource(location(dialect) + "/idempotency_V1__tables.sql")
-                    .getContentAsString(StandardCharsets.UTF_8);
+            return new ClassPathResource(script).getContentAsString(StandardCharsets.UTF_8);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }

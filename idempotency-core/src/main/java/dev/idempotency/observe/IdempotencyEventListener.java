@@ -72,6 +72,9 @@ public interface IdempotencyEventListener {
      */
     default void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {}
 
+    /** A step of a message was taken; reported at once, whatever becomes of the message. */
+    default void step(MessageId id, String name, StepOutcome outcome) {}
+
     /** A transaction in which the listener ran has taken this long, from its claim to its commit. */
     default void committed(long nanos) {}
 

@@ -105,6 +105,11 @@ public final class IdempotencyEventNotifier implements IdempotencyEventListener 
     }
 
     @Override
+    public void step(MessageId id, String name, StepOutcome outcome) {
+        notify(listener -> listener.step(id, name, outcome));
+    }
+
+    @Override
     public void committed(long nanos) {
         notify(listener -> listener.committed(nanos));
     }

@@ -14,6 +14,8 @@ import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.result.ResultType;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -52,17 +54,20 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
     private final @Nullable ResultStore results;
+    private final @Nullable Steps steps;
     private final OperationTransactions transactions;
 
-    /** {@code results} is {@code null} if the application defines its own store, beside which none can be stored. */
+    /** {@code results} and {@code steps} are {@code null} if the application defines its own store. */
     public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             @Nullable ResultStore results,
+            @Nullable Steps steps,
             ListableBeanFactory beanFactory) {
         this.store = store;
         this.consumers = consumers;
         this.results = results;
+        this.steps = steps;
         this.transactions = new OperationTransactions(beanFactory, store);
     }
 
@@ -130,14 +135,14 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         requireId(id);
         Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()), digest);
         if (this.transactions.isOpen()) {
-            Execution<T> execution = execute(id, () -> inContext(id, work), keeping, before, outcome);
+            Execution<T> execution = execute(id, () -> inContext(id, work, outcome), keeping, before, outcome);
             TransactionSynchronizationManager.registerSynchronization(outcome);
             return execution;
         }
         for (int attempt = 1; ; attempt++) {
             try {
                 // Until the end of the transaction: what is called before and after its commit acts for the same id.
-                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome));
+                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome), outcome);
                 outcome.report(true);
                 return execution;
             } catch (Throwable ex) {
@@ -150,8 +155,9 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         }
     }
 
-    private static <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work) {
-        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(List.of(id));
+    private <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work, Outcome outcome) {
+        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
+                List.of(id), (this.steps != null) ? this.steps.of(outcome.observer) : Steps.OF_OTHER_STORE);
         try {
             return work.get();
         } finally {

@@ -4,10 +4,13 @@ import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.Ring;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -31,12 +34,15 @@ public final class ResultStore {
             where claim.consumer_id = ? and claim.message_id = ?
             """;
 
+    private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
-    private final String write;
-    private final String find;
-    private final String findLatest;
+    private final @Nullable Ring ring;
+    private final Map<String, Statements> statements = new ConcurrentHashMap<>();
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
+
+    /** Statements about a result whose claim is in a table. */
+    private record Statements(String write, String find, String findLatest) {}
 
     private record Row(@Nullable String type, String text) {}
 
@@ -47,12 +53,9 @@ public final class ResultStore {
      * @param maxSize how large the text of one may be
      */
     public ResultStore(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
-        String table = database.resultTable();
-        String processed = database.processedTable();
+        this.database = database;
         this.jdbc = database.jdbc();
-        this.write = database.dialect().resultReplacementIn(table, processed);
-        this.find = FIND.formatted(processed, "left", table);
-        this.findLatest = FIND.formatted(processed, "inner", table) + "for update";
+        this.ring = Ring.of(database);
         this.converter = converter;
         this.maxLength = maxSize.toBytes();
     }
@@ -96,9 +99,10 @@ public final class ResultStore {
                             .formatted(id, name, text.length(), this.maxLength),
                     null);
         }
-        StoreExceptionTranslator.attempt(
-                () -> "keep the result of " + id,
-                () -> this.jdbc.update(this.write, name, text, id.consumer(), id.value()));
+        StoreExceptionTranslator.attempt(() -> "keep the result of " + id, () -> {
+            String claims = (this.ring != null) ? this.ring.claimTableOf(id) : this.database.processedTable();
+            return this.jdbc.update(statementsFor(claims).write(), name, text, id.consumer(), id.value());
+        });
         return again;
     }
 
@@ -139,9 +143,21 @@ public final class ResultStore {
 
     /** A transaction that has read before may not see a claim that was committed since: it then reads the latest rows. */
     private @Nullable Row find(MessageId id) {
-        List<Row> seen = query(this.find, id);
-        List<Row> latest = seen.isEmpty() ? query(this.findLatest, id) : seen;
+        Statements statements =
+                statementsFor((this.ring != null) ? this.ring.tableOf(id) : this.database.processedTable());
+        List<Row> seen = query(statements.find(), id);
+        List<Row> latest = seen.isEmpty() ? query(statements.findLatest(), id) : seen;
         return latest.isEmpty() ? null : latest.get(0);
+    }
+
+    private Statements statementsFor(String claims) {
+        return this.statements.computeIfAbsent(claims, each -> {
+            String results = this.database.resultTable();
+            return new Statements(
+                    this.database.dialect().resultReplacementIn(results, each),
+                    FIND.formatted(each, "left", results),
+                    FIND.formatted(each, "inner", results) + "for update");
+        });
     }
 
     private List<Row> query(String sql, MessageId id) {

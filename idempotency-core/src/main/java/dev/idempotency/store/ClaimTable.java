@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.Ring;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,6 +25,8 @@ final class ClaimTable<T> {
     private final IdempotencyDatabase database;
     private final RowReader<T> reader;
     private final @Nullable String rowEstimate;
+    private final String table;
+    private final @Nullable Ring ring;
     private final String find;
     private final String any;
     private final String oldest;
@@ -42,14 +45,30 @@ final class ClaimTable<T> {
             String columns,
             RowReader<T> reader,
             @Nullable String rowEstimate) {
+        this(database, table, columns, reader, rowEstimate, null);
+    }
+
+    /** The same with the slots of a ring, if there is one. */
+    ClaimTable(
+            IdempotencyDatabase database,
+            String table,
+            String columns,
+            RowReader<T> reader,
+            @Nullable String rowEstimate,
+            @Nullable Ring ring) {
         Dialect dialect = database.dialect();
         this.database = database;
+        this.table = table;
+        this.ring = ring;
         this.reader = reader;
         this.rowEstimate = rowEstimate;
-        this.find = "select message_id, %s from %s where consumer_id = ? and message_id in (".formatted(columns, table);
+        this.find = "select message_id, %s from ".formatted(columns);
         this.any = "select min(message_id) from %s where consumer_id = ?".formatted(table);
         this.oldest = "select %s, %s from %s where consumer_id = ?"
-                .formatted(dialect.secondsOf("min(processed_at)"), dialect.secondsOf(dialect.now()), table);
+                .formatted(
+                        dialect.secondsOf("min(processed_at)"),
+                        dialect.secondsOf(dialect.now()),
+                        (ring != null) ? database.activityTable() : table);
         this.delete = "delete from %s where consumer_id = ? and message_id = ?".formatted(table);
     }
 
@@ -73,12 +92,26 @@ final class ClaimTable<T> {
 
     Map<MessageId, T> find(Collection<MessageId> ids, String ending, JdbcTemplate jdbc) {
         Map<MessageId, T> found = new HashMap<>();
+        if (this.ring == null) {
+            find(this.table, ids, ending, jdbc, found);
+        } else {
+            // During a switch an id may be in two tables: the older row is its original.
+            this.ring
+                    .byTable(ids)
+                    .forEach((each, some) -> find(each, some, " order by processed_at desc", jdbc, found));
+        }
+        return found;
+    }
+
+    private void find(
+            String source, Collection<MessageId> ids, String ending, JdbcTemplate jdbc, Map<MessageId, T> found) {
+        String sql = this.find + source + " where consumer_id = ? and message_id in (";
         List<MessageId> all = List.copyOf(ids);
         for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
             List<MessageId> some = all.subList(from, Math.min(from + IDS_PER_QUERY, all.size()));
             String consumer = some.get(0).consumer();
             jdbc.query(
-                    this.find + "?" + ", ?".repeat(some.size() - 1) + ")" + ending,
+                    sql + "?" + ", ?".repeat(some.size() - 1) + ")" + ending,
                     row -> {
                         MessageId id = new MessageId(consumer, row.getString(1));
                         found.put(id, this.reader.read(id, row, 2));
@@ -86,7 +119,6 @@ final class ClaimTable<T> {
                     Stream.concat(Stream.of(consumer), some.stream().map(MessageId::value))
                             .toArray());
         }
-        return found;
     }
 
     /** Returns whether a consumer has any row; one step in the primary key. */

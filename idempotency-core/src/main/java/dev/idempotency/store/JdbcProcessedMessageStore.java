@@ -8,6 +8,9 @@ import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.RetentionMode;
+import dev.idempotency.database.Ring;
+import dev.idempotency.database.RingClaims;
 import dev.idempotency.database.WriteProbe;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -19,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +57,13 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     /** It reads all rows of a consumer. */
     private static final int FIRST_SECONDS = 300;
 
-    private static final String DELETE_RESULT = "delete from %s where consumer_id = ? and message_id = ?";
+    /** The first row is about the oldest, as rows are only added. */
+    private static final String SLOT = """
+            select (%s), (
+                select cast(extract(epoch from current_timestamp - processed_at) * 1000 as bigint) from %s limit 1)
+            """;
+
+    private static final String DELETE_OF_MESSAGE = "delete from %s where consumer_id = ? and message_id = ?";
 
     /** So that it may be replayed, if it is in the inbox: what has merely expired stays marked as processed. */
     private static final String MARK_FORGOTTEN = """
@@ -68,6 +78,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private final ClaimTable<ProcessedMessage> table;
     private final String markForgotten;
     private final String deleteResult;
+    private final String deleteSteps;
     private final WriteProbe probe;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
@@ -75,16 +86,19 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Dialect dialect = database.dialect();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.claim = dialect.claimIn(database.processedTable());
+        Ring ring = Ring.of(database);
+        this.claim = (ring != null) ? new RingClaims(database, ring) : dialect.claimIn(database.processedTable());
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),
                 "record_topic, record_partition, record_offset, %s, %s, payload_digest"
                         .formatted(dialect.secondsOf("processed_at"), dialect.secondsOf(dialect.now())),
                 JdbcProcessedMessageStore::read,
-                database.processedEstimate());
+                database.processedEstimate(),
+                ring);
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
-        this.deleteResult = DELETE_RESULT.formatted(database.resultTable());
+        this.deleteResult = DELETE_OF_MESSAGE.formatted(database.resultTable());
+        this.deleteSteps = DELETE_OF_MESSAGE.formatted(database.stepTable());
         this.probe = new WriteProbe(database);
     }
 
@@ -181,6 +195,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
             if (known) {
                 template.update(this.markForgotten, id.consumer(), id.value());
                 template.update(this.deleteResult, id.consumer(), id.value());
+                template.update(this.deleteSteps, id.consumer(), id.value());
             }
             return known;
         });
@@ -199,6 +214,21 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
-        return this.table.statistics(consumers);
+        StoreStatistics statistics = this.table.statistics(consumers);
+        return (this.database.retentionMode() == RetentionMode.RING)
+                ? new StoreStatistics(statistics.rows(), statistics.oldestAges(), slots())
+                : statistics;
+    }
+
+    private List<StoreStatistics.Slot> slots() {
+        return this.database.inTransaction(jdbc -> IntStream.range(0, Ring.SLOTS)
+                .mapToObj(slot -> jdbc.queryForObject(
+                        SLOT.formatted(this.database.slotEstimate(slot), this.database.slotTable(slot)),
+                        (row, number) -> {
+                            long millis = row.getLong(2);
+                            Duration age = row.wasNull() ? null : Duration.ofMillis(millis);
+                            return new StoreStatistics.Slot(slot, row.getLong(1), age);
+                        }))
+                .toList());
     }
 }

@@ -26,7 +26,7 @@ public final class ProcessedMessagePurge {
     /** How many pauses in a row, each longer than the retention, a consumer may make and keep what came before. */
     private static final int PAUSES = 3;
 
-    private static final int TIMEOUT_SECONDS = 30;
+    static final int TIMEOUT_SECONDS = 30;
 
     private static final int IDS_PER_DELETE = 500;
 
@@ -45,10 +45,12 @@ public final class ProcessedMessagePurge {
             select message_id, %s
             from %s
             where consumer_id = ? and processed_at >= %3$s and processed_at < %3$s
-            order by consumer_id, processed_at
             """;
 
-    private static final String DELETE = "delete from %s where consumer_id = ? and message_id in (%s)";
+    private static final String OLDEST_FIRST = "order by consumer_id, processed_at ";
+
+    private static final String DELETE =
+            "delete from %s where consumer_id = ? and message_id in (%s) and processed_at < %s ";
 
     private final IdempotencyDatabase database;
     private final String table;
@@ -58,29 +60,48 @@ public final class ProcessedMessagePurge {
     private final String lastBefore;
     private final String firstSince;
     private final String lock;
+    private final String time;
+    private final String expired;
 
     public ProcessedMessagePurge(IdempotencyDatabase database) {
-        this(database, database.processedTable(), database.processedTable());
+        this(database, database.processedTableAlone(), database.activityTable(), "");
     }
 
-    /** {@code activity} is the table whose rows tell when a consumer was active. */
-    private ProcessedMessagePurge(IdempotencyDatabase database, String table, String activity) {
+    /**
+     * Purges a table.
+     *
+     * @param activity the table whose rows tell when a consumer was active
+     * @param expired a further condition for rows that expire, beginning with "and"
+     */
+    private ProcessedMessagePurge(IdempotencyDatabase database, String table, String activity, String expired) {
         Dialect dialect = database.dialect();
         String max = dialect.secondsOf("max(processed_at)");
-        String time = dialect.timeOfSeconds();
+        this.time = dialect.timeOfSeconds();
         this.database = database;
         this.table = table;
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
         this.last = LAST.formatted(max, table, dialect.secondsOf(dialect.now()), activity);
-        this.lastBefore = LAST_BEFORE.formatted(max, activity, time);
-        this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), activity, time);
-        this.lock = LOCK.formatted(dialect.secondsOf("processed_at"), table, time);
+        this.lastBefore = LAST_BEFORE.formatted(max, activity, this.time);
+        this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), activity, this.time);
+        this.lock = LOCK.formatted(dialect.secondsOf("processed_at"), table, this.time);
+        this.expired = expired;
     }
 
     /** For the table of results: when their consumer was active is read from the table of processed messages. */
     public static ProcessedMessagePurge ofResults(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.resultTable(), database.processedTable());
+        return new ProcessedMessagePurge(database, database.resultTable(), database.activityTable(), "");
+    }
+
+    /** For the table of steps, likewise. One of unknown outcome is kept until it is settled, as it must not be repeated. */
+    public static ProcessedMessagePurge ofSteps(IdempotencyDatabase database) {
+        return new ProcessedMessagePurge(
+                database, database.stepTable(), database.activityTable(), "and status = 'done' ");
+    }
+
+    /** For the table that tells, with a ring, when consumers were active. */
+    static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
+        return new ProcessedMessagePurge(database, database.activityTable(), database.activityTable(), "");
     }
 
     /**
@@ -88,7 +109,7 @@ public final class ProcessedMessagePurge {
      * the table of processed messages it has none, or rows of a strategy that it had before.
      */
     public static ProcessedMessagePurge ofVersions(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable());
+        return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable(), "");
     }
 
     /**
@@ -119,23 +140,29 @@ public final class ProcessedMessagePurge {
      * @param limit how many rows at most
      */
     public Purged purgeExpired(String consumer, Duration retention, Instant from, int limit) {
-        return this.transaction.execute(status -> {
-            Activity activity = activityOf(consumer);
-            Instant cutoff = (activity != null)
-                    ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
-                    : from;
-            return purgeBefore(cutoff, consumer, from, limit);
-        });
+        return this.transaction.execute(
+                status -> purgeBefore(expiredBefore(consumer, retention, from), this.expired, consumer, from, limit));
+    }
+
+    /** Returns the time before which rows of a consumer may be deleted, in the current transaction. */
+    Instant expiredBefore(String consumer, Duration retention, Instant from) {
+        Activity activity = activityOf(consumer);
+        return (activity != null)
+                ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
+                : from;
     }
 
     /** Deletes all rows of a consumer that has processed no message for {@code idle}, or none if it has. */
     public Purged purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
-        return this.transaction.execute(status -> {
-            Activity activity = activityOf(consumer);
-            boolean abandoned =
-                    activity != null && activity.last().isBefore(activity.now().minus(idle));
-            return purgeBefore(abandoned ? activity.last().plusNanos(1_000) : from, consumer, from, limit);
-        });
+        return this.transaction.execute(
+                status -> purgeBefore(abandonedBefore(consumer, idle, from), "", consumer, from, limit));
+    }
+
+    Instant abandonedBefore(String consumer, Duration idle, Instant from) {
+        Activity activity = activityOf(consumer);
+        boolean abandoned =
+                activity != null && activity.last().isBefore(activity.now().minus(idle));
+        return abandoned ? activity.last().plusNanos(1_000) : from;
     }
 
     /** A consumer's last message, and the present, by the database's clock. */
@@ -180,13 +207,14 @@ public final class ProcessedMessagePurge {
         return (seconds != null) ? EpochSeconds.toInstant(seconds) : null;
     }
 
-    private Purged purgeBefore(Instant cutoff, String consumer, Instant from, int limit) {
+    private Purged purgeBefore(Instant cutoff, String condition, String consumer, Instant from, int limit) {
         if (!cutoff.isAfter(from)) {
             return new Purged(0, from);
         }
         List<Object> ids = new ArrayList<>();
         Instant upTo = this.jdbc.query(
-                this.lock + this.database.dialect().rows(0, limit) + " for update skip locked",
+                this.lock + condition + OLDEST_FIRST + this.database.dialect().rows(0, limit)
+                        + " for update skip locked",
                 rows -> {
                     Instant youngest = from;
                     while (rows.next()) {
@@ -201,8 +229,9 @@ public final class ProcessedMessagePurge {
         int deleted = 0;
         for (int start = 0; start < ids.size(); start += IDS_PER_DELETE) {
             List<Object> parameters = new ArrayList<>(ids.subList(start, Math.min(start + IDS_PER_DELETE, ids.size())));
-            String sql = DELETE.formatted(this.table, "?" + ", ?".repeat(parameters.size() - 1));
+            String sql = DELETE.formatted(this.table, "?" + ", ?".repeat(parameters.size() - 1), this.time) + condition;
             parameters.add(0, consumer);
+            parameters.add(EpochSeconds.toDecimal(cutoff));
             deleted += this.jdbc.update(sql, parameters.toArray());
         }
         return new Purged(deleted, upTo);

@@ -4,10 +4,13 @@ import dev.idempotency.Claim;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PostgresClaimWithCommit;
+import dev.idempotency.database.Ring;
 import dev.idempotency.store.ClaimTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -17,19 +20,29 @@ import org.springframework.jdbc.BadSqlGrammarException;
  * before the claim; what it did is undone if the message turns out to be a duplicate. After a duplicate, which seldom comes
  * alone, messages are claimed first until there is a new one.
  */
-record ClaimAtCommitStrategy(MessageIdStrategy claimFirst, ClaimTransaction transaction, ClaimStatement statement)
+record ClaimAtCommitStrategy(
+        MessageIdStrategy claimFirst,
+        ClaimTransaction transaction,
+        String table,
+        @Nullable Ring ring,
+        Map<String, ClaimStatement> statements)
         implements ClaimAfterCallStrategy {
 
     ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
         this(
                 claimFirst,
                 new ClaimTransaction(database, claimTimeout),
-                new PostgresClaimWithCommit(database.processedTable()));
+                database.processedTable(),
+                Ring.of(database),
+                new ConcurrentHashMap<>());
     }
 
+    /** Claims first while a table is being switched to a ring, as that takes more than one statement. */
     @Override
     public ClaimStrategy within(boolean ownTransaction) {
-        return (ownTransaction && !this.claimFirst.expectsDuplicates()) ? this : this.claimFirst;
+        return (ownTransaction && !this.claimFirst.expectsDuplicates() && (this.ring == null || this.ring.isComplete()))
+                ? this
+                : this.claimFirst;
     }
 
     /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
@@ -39,7 +52,9 @@ record ClaimAtCommitStrategy(MessageIdStrategy claimFirst, ClaimTransaction tran
         if (message.id() != null) {
             Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
             try {
-                this.transaction.claim(this.statement, List.of(claim));
+                String claimed = (this.ring != null) ? this.ring.claimTableOf(message.id()) : this.table;
+                this.transaction.claim(
+                        this.statements.computeIfAbsent(claimed, PostgresClaimWithCommit::new), List.of(claim));
             } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
                 // The table is not what it was. All else is a failure of the commit, as any listener may have.
                 throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);

@@ -8,13 +8,14 @@ import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes or results; without the
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or steps; without the
  * operators' module there are no inboxes.
  */
 public record ListenerDefaults(
@@ -30,6 +31,7 @@ public record ListenerDefaults(
         InboxRecorder.@Nullable Factory inboxes,
         boolean inboxByDefault,
         @Nullable ResultStore results,
+        @Nullable Steps steps,
         boolean transactionPerPoll,
         boolean claimAtCommit) {
 

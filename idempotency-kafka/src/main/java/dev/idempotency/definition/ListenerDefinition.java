@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.StepRunner;
 import dev.idempotency.dedup.ClaimStrategy;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
@@ -15,5 +16,6 @@ public record ListenerDefinition(
         Supplier<ClaimedTransaction> transactions,
         ClaimStrategy strategy,
         ConflictHandling conflicts,
+        StepRunner steps,
         @Nullable InboxRecorder inbox,
         IdempotencyEventListener observer) {}

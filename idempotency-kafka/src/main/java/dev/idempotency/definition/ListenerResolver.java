@@ -142,6 +142,7 @@ final class ListenerResolver {
                     () -> new ClaimedTransaction(manager, attribute, this.strategies.store(), afterCommit),
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
+                    this.strategies.steps(strategy, atCommit, observer),
                     inbox,
                     observer);
         }

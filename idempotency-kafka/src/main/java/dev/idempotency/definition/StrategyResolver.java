@@ -3,6 +3,7 @@ package dev.idempotency.definition;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
+import dev.idempotency.StepRunner;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.dedup.ClaimStrategy;
@@ -11,6 +12,7 @@ import dev.idempotency.dedup.MessageIdStrategy;
 import dev.idempotency.kafka.ListenerContainers;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -270,6 +272,22 @@ final class StrategyResolver {
             case OFFSET -> tables().byOffset(consumer, topics, observer);
             case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
         };
+    }
+
+    /** Runs the steps of a listener, or refuses them: a step belongs to an id that nobody else can claim meanwhile. */
+    StepRunner steps(DeduplicationStrategy strategy, boolean atCommit, IdempotencyEventListener observer) {
+        if (strategy != DeduplicationStrategy.MESSAGE_ID) {
+            return Steps.refused(
+                    "strategy = DeduplicationStrategy.%s keeps no ids of messages, and a step belongs to one. Use the default, DeduplicationStrategy.MESSAGE_ID."
+                            .formatted(strategy));
+        }
+        if (atCommit) {
+            return Steps.refused(
+                    "its messages are claimed with the commit, so that two attempts could take the step at the same"
+                            + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
+        }
+        Steps steps = this.defaults.steps();
+        return (steps != null) ? steps.of(observer) : Steps.OF_OTHER_STORE;
     }
 
     BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {

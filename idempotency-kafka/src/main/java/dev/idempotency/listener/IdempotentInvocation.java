@@ -169,7 +169,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
-        this.context = IdempotencyContextHolder.open(answer.ids());
+        this.context = IdempotencyContextHolder.open(answer.ids(), this.definition.steps());
         return callAndStore(answer.accepted());
     }
 

@@ -40,7 +40,7 @@ import org.springframework.kafka.support.Acknowledgment;
  *   <li>the listener's reply template becomes an {@link AwaitedReplyTemplate};
  *   <li>the listener, without its filter if that sees several records, is wrapped in a {@link DeliveryListener}: of
  *       records, of batches, or of polls, for which {@code AckMode.RECORD} becomes {@code BATCH};
- *   <li>keys that cannot be used are not retried by the application's error handler, nor in retry topics;
+ *   <li>keys that cannot be used, and steps of unknown outcome, are not retried by the application's error handler, nor in retry topics;
  *   <li>{@link ErrorHandlerInstaller#install}: deserializers that remember the bytes and deliver what they cannot read, the
  *       provided error handler where there is none, {@code SuspendingErrorHandler} around it, {@code fixTxOffsets} switched
  *       off, and an interceptor that forgets the bytes after each poll.

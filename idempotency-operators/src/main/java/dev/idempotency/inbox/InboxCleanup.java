@@ -13,7 +13,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forgets messages of the inbox, counted from their last change: processed ones after one time, failed, forgotten
+ * Forgets messages of the inbox, counted from their last change: processed ones after one time, failed, unknown, forgotten
  * and replayed ones after another. What has been processed is remembered elsewhere.
  *
  * <p>Messages of consumers that are not in this application, for which other times may hold, are all kept until the
@@ -39,6 +39,7 @@ public final class InboxCleanup implements CleanupTask {
         this.retentions = Map.of(
                 InboxStatus.PROCESSED, processed,
                 InboxStatus.FAILED, failed,
+                InboxStatus.UNKNOWN, failed,
                 InboxStatus.FORGOTTEN, failed,
                 InboxStatus.REPLAYED, failed);
     }

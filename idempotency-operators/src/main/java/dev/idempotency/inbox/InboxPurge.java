@@ -44,7 +44,7 @@ public final class InboxPurge {
         this.dialect = database.dialect();
         this.table = new InboxTable(database, this.jdbc);
         this.inbox = database.inboxTable();
-        this.processed = database.processedTable();
+        this.processed = database.activityTable();
     }
 
     /**

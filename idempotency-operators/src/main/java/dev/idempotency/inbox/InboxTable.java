@@ -32,12 +32,12 @@ final class InboxTable {
     private static final String INSERT_FAILED = """
             insert into %s (consumer_id, message_id, message_type, record_topic, record_partition, record_offset,
                 record_key, record_headers, payload, payload_size, payload_omitted, status, last_error, attempts)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'failed', ?, 1)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
             """;
 
     private static final String UPDATE_FAILED = """
             update %s
-            set status = 'failed', attempts = attempts + 1, last_error = ?, processed_at = null, updated_at = %s
+            set status = ?, attempts = attempts + 1, last_error = ?, processed_at = null, updated_at = %s
             where consumer_id = ? and message_id = ?
             """;
 
@@ -74,19 +74,21 @@ final class InboxTable {
         }
     }
 
-    /** Writes messages that are not in the table as failed. */
-    void insertFailed(List<StoredMessage> messages, String error) {
+    /** Writes messages that are not in the table as failed, with that or another status. */
+    void insertFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         batch(INSERT_FAILED.formatted(this.table), sorted(messages), (statement, message) -> {
             bind(statement, message);
-            statement.setString(12, error);
+            statement.setString(12, status.toString());
+            statement.setString(13, error);
         });
     }
 
     /** Writes that messages in the table have failed again. */
-    void updateFailed(List<StoredMessage> messages, String error) {
+    void updateFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         batch(UPDATE_FAILED.formatted(this.table, this.now), messages, (statement, message) -> {
-            statement.setString(1, error);
-            bind(statement, 2, message.id());
+            statement.setString(1, status.toString());
+            statement.setString(2, error);
+            bind(statement, 3, message.id());
         });
     }
 

@@ -2,6 +2,8 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnknownOutcomeException;
+import dev.idempotency.database.Causes;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.definition.InboxRecorder;
 import dev.idempotency.observe.IdempotencyEventListener;
@@ -73,7 +75,10 @@ final class JdbcInboxRecorder implements InboxRecorder {
                 // Not the messages' failure, and the database is perhaps away.
                 return;
             }
-            writeFailed(messages.stream().map(this.keeping).toList(), StackTraceFormatter.format(failure));
+            InboxStatus status = Causes.of(failure).contains(UnknownOutcomeException.class)
+                    ? InboxStatus.UNKNOWN
+                    : InboxStatus.FAILED;
+            writeFailed(messages.stream().map(this.keeping).toList(), status, StackTraceFormatter.format(failure));
         } catch (RuntimeException ex) {
             RuntimeException reason =
                     (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.sanitize(data) : ex;
@@ -100,10 +105,10 @@ final class JdbcInboxRecorder implements InboxRecorder {
      * Rows in the table and new ones are written in separate transactions: so each transaction
      * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
      */
-    private void writeFailed(List<StoredMessage> messages, String error) {
+    private void writeFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         for (int tries = 1; ; tries++) {
             try {
-                insertFailed(updateFailed(messages, error), error);
+                insertFailed(updateFailed(messages, status, error), status, error);
                 return;
             } catch (DuplicateKeyException | PessimisticLockingFailureException ex) {
                 // Somebody else wrote one of them in this moment: now it is there to be locked.
@@ -119,14 +124,14 @@ final class JdbcInboxRecorder implements InboxRecorder {
      * meantime stays so. That is asked after the rows have been locked: another transaction that processes one of them now has to wait for
      * the lock, and will say so after us.
      */
-    private List<StoredMessage> updateFailed(List<StoredMessage> messages, String error) {
-        return this.ownTransaction.execute(status -> {
+    private List<StoredMessage> updateFailed(List<StoredMessage> messages, InboxStatus status, String error) {
+        return this.ownTransaction.execute(transaction -> {
             Set<MessageId> known = this.inOwnTransaction.lock(ids(messages));
             Set<MessageId> processed = findProcessed(known);
             List<StoredMessage> failed = messages.stream()
                     .filter(message -> known.contains(message.id()) && !processed.contains(message.id()))
                     .toList();
-            this.inOwnTransaction.updateFailed(failed, error);
+            this.inOwnTransaction.updateFailed(failed, status, error);
             return messages.stream()
                     .filter(message -> !known.contains(message.id()))
                     .toList();
@@ -137,13 +142,13 @@ final class JdbcInboxRecorder implements InboxRecorder {
      * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
      * somebody did so, and was forgotten since, is asked once the rows exist.
      */
-    private void insertFailed(List<StoredMessage> messages, String error) {
-        this.ownTransaction.executeWithoutResult(status -> {
+    private void insertFailed(List<StoredMessage> messages, InboxStatus status, String error) {
+        this.ownTransaction.executeWithoutResult(transaction -> {
             Set<MessageId> processed = findProcessed(ids(messages));
             List<StoredMessage> missing = messages.stream()
                     .filter(message -> !processed.contains(message.id()))
                     .toList();
-            this.inOwnTransaction.insertFailed(missing, error);
+            this.inOwnTransaction.insertFailed(missing, status, error);
             this.inOwnTransaction.delete(findProcessed(ids(missing)));
         });
     }

@@ -47,7 +47,7 @@ public record ConsumerReports(
                 byName.values().stream()
                         .map(descriptions -> report(descriptions, statistics, known))
                         .toList(),
-                new StoreReport(statistics.rows()),
+                new StoreReport(statistics.rows(), statistics.slots().isEmpty() ? null : statistics.slots()),
                 CleanupReport.of(this.cleanup));
     }
 
@@ -146,5 +146,5 @@ public record ConsumerReports(
     record Report(List<ConsumerReport> consumers, StoreReport store, CleanupReport cleanup) {}
 
     /** How many messages the store remembers, estimated; absent if that is not known. */
-    record StoreReport(@Nullable Long rows) {}
+    record StoreReport(@Nullable Long rows, @Nullable List<StoreStatistics.Slot> slots) {}
 }

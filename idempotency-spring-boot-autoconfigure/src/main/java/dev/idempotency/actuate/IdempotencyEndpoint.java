@@ -4,10 +4,12 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.StoredVersion;
+import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +20,12 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be
- * forgotten once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
+ * forgotten, and steps settled, once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
  * web servers refuse or change some characters in paths.
  */
 @RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
@@ -31,7 +34,8 @@ public record IdempotencyEndpoint(
         ConsumerReports reports,
         ProcessedMessageStore store,
         @Nullable JdbcPositionStore positions,
-        @Nullable JdbcVersionStore versions) {
+        @Nullable JdbcVersionStore versions,
+        @Nullable StepTable steps) {
 
     /** All consumers, one consumer, or one message. */
     @ReadOperation
@@ -64,10 +68,44 @@ public record IdempotencyEndpoint(
         }
         ProcessedMessage message = firstOf(ids, this.store.find(ids));
         if (message != null) {
-            return MessageReport.of(message);
+            return MessageReport.of(message).withSteps(stepsOf(Set.of(message.id())));
         }
         boolean known = this.reports.consumers().contains(consumer);
-        return known ? MessageReport.unknown(ids.iterator().next()) : null;
+        return known ? MessageReport.unknown(ids.iterator().next()).withSteps(stepsOf(ids)) : null;
+    }
+
+    private List<MessageReport.StepReport> stepsOf(Set<MessageId> ids) {
+        StepTable table = this.steps;
+        return (table != null)
+                ? ids.stream()
+                        .flatMap(id -> table.find(id).stream())
+                        .map(step -> new MessageReport.StepReport(step.name(), step.status(), step.at()))
+                        .toList()
+                : List.of();
+    }
+
+    /** Settles a step whose outcome is unknown, so that the message can be redriven. */
+    @WriteOperation
+    public WebEndpointResponse<Void> settle(
+            String consumer, String messageId, String step, String outcome, SecurityContext security) {
+        boolean done = outcome.equals("done");
+        if (!done && !outcome.equals("not-done")) {
+            throw new InvalidEndpointRequestException(
+                    "The outcome of a step is 'done', so that it is not called again, or 'not-done', so that it is",
+                    "Unknown outcome");
+        }
+        StepTable table = this.steps;
+        boolean settled = table != null
+                && !EndpointInput.isRefusedByDatabases(step)
+                && EndpointInput.messageIds(consumer, messageId).stream().anyMatch(id -> table.settle(id, step, done));
+        if (settled) {
+            EndpointInput.audit(
+                    security,
+                    consumer,
+                    "settled step '%s' of message '%s' as %s"
+                            .formatted(EndpointInput.printable(step), EndpointInput.printable(messageId), outcome));
+        }
+        return EndpointInput.noContent(settled);
     }
 
     /** A record, named as messages of such consumers are; {@code null} if its partition is not known. */

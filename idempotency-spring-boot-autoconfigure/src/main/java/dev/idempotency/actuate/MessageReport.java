@@ -6,6 +6,7 @@ import dev.idempotency.database.StoredVersion;
 import dev.idempotency.store.ProcessedMessage;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,12 +20,27 @@ record MessageReport(
         boolean processed,
         @Nullable Instant processedAt,
         @Nullable Duration age,
-        @Nullable RecordCoordinates record) {
+        @Nullable RecordCoordinates record,
+        List<StepReport> steps) {
+
+    /**
+     * A step.
+     *
+     * @param status {@code done}, or {@code started} for one of which no outcome is known
+     */
+    record StepReport(String name, String status, @Nullable Instant at) {}
 
     static MessageReport of(ProcessedMessage message) {
         MessageId id = message.id();
         return new MessageReport(
-                id.consumer(), id.value(), null, true, message.processedAt(), message.age(), message.coordinates());
+                id.consumer(),
+                id.value(),
+                null,
+                true,
+                message.processedAt(),
+                message.age(),
+                message.coordinates(),
+                List.of());
     }
 
     static MessageReport of(StoredVersion stored) {
@@ -35,15 +51,29 @@ record MessageReport(
                 true,
                 stored.processedAt(),
                 stored.age(),
-                stored.coordinates());
+                stored.coordinates(),
+                List.of());
     }
 
     /** A record before or after the position of its partition; the time of its processing is unknown. */
     static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
-        return new MessageReport(consumer, record.toString(), null, processed, null, null, processed ? record : null);
+        return new MessageReport(
+                consumer, record.toString(), null, processed, null, null, processed ? record : null, List.of());
     }
 
     static MessageReport unknown(MessageId id) {
-        return new MessageReport(id.consumer(), id.value(), null, false, null, null, null);
+        return new MessageReport(id.consumer(), id.value(), null, false, null, null, null, List.of());
+    }
+
+    MessageReport withSteps(List<StepReport> recorded) {
+        return new MessageReport(
+                this.consumer,
+                this.messageId,
+                this.version,
+                this.processed,
+                this.processedAt,
+                this.age,
+                this.record,
+                recorded);
     }
 }

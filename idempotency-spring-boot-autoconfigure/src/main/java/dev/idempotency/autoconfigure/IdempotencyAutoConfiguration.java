@@ -11,6 +11,7 @@ import dev.idempotency.operation.IdempotentTemplate;
 import dev.idempotency.result.JacksonResultConverter;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
@@ -77,8 +78,9 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             ObjectProvider<ResultStore> results,
+            ObjectProvider<Steps> steps,
             ListableBeanFactory beanFactory) {
-        return new IdempotentTemplate(store, consumers, results.getIfAvailable(), beanFactory);
+        return new IdempotentTemplate(store, consumers, results.getIfAvailable(), steps.getIfAvailable(), beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -13,6 +13,7 @@ import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -66,8 +67,10 @@ public final class IdempotencyEndpointAutoConfiguration {
             ConsumerReports reports,
             ProcessedMessageStore store,
             ObjectProvider<JdbcPositionStore> positions,
-            ObjectProvider<JdbcVersionStore> versions) {
-        return new IdempotencyEndpoint(reports, store, positions.getIfAvailable(), versions.getIfAvailable());
+            ObjectProvider<JdbcVersionStore> versions,
+            ObjectProvider<StepTable> steps) {
+        return new IdempotencyEndpoint(
+                reports, store, positions.getIfAvailable(), versions.getIfAvailable(), steps.getIfAvailable());
     }
 
     @Configuration(proxyBeanMethods = false)

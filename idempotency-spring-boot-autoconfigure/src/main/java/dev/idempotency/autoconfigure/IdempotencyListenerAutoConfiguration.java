@@ -18,6 +18,7 @@ import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -94,6 +95,7 @@ public final class IdempotencyListenerAutoConfiguration {
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,
             ObjectProvider<ResultStore> results,
+            ObjectProvider<Steps> steps,
             TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
@@ -109,6 +111,7 @@ public final class IdempotencyListenerAutoConfiguration {
                 inboxes.getIfAvailable(),
                 properties.inbox().enabled(),
                 results.getIfAvailable(),
+                steps.getIfAvailable(),
                 properties.transactionPerPoll(),
                 properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);

@@ -1,5 +1,7 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.RetentionMode;
+import dev.idempotency.database.Ring;
 import dev.idempotency.metrics.MeterEventListener;
 import dev.idempotency.metrics.MicrometerObservationListener;
 import dev.idempotency.metrics.OperatorMeterEventListener;
@@ -32,8 +34,10 @@ public final class IdempotencyMetricsAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        MeterEventListener idempotencyMeterEventListener(MeterRegistry registry, StoreWatch store) {
-            return new MeterEventListener(registry, store);
+        MeterEventListener idempotencyMeterEventListener(
+                MeterRegistry registry, StoreWatch store, IdempotencyProperties properties) {
+            MeterEventListener listener = new MeterEventListener(registry, store);
+            return (properties.retentionMode() == RetentionMode.RING) ? listener.withSlots(Ring.SLOTS) : listener;
         }
     }
 

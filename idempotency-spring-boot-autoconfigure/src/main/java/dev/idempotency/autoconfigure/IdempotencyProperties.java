@@ -4,6 +4,7 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.OnMissingKey;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.database.RetentionLimit;
+import dev.idempotency.database.RetentionMode;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageIdHeader;
@@ -23,6 +24,8 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
+ * @param retentionMode whether expired messages are deleted, or forgotten slot by slot of a ring of tables
+ * @param ring slots of that ring
  * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
  * @param onConflict what happens to a message that has the id of another one but another payload, unless a listener says
  *     otherwise
@@ -42,6 +45,8 @@ import org.springframework.util.unit.DataSize;
 public record IdempotencyProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("7d") Duration retention,
+        @DefaultValue("delete") RetentionMode retentionMode,
+        @DefaultValue Ring ring,
         @DefaultValue("false") boolean transactionPerPoll,
         @DefaultValue("warn") OnConflict onConflict,
         @DefaultValue Key key,
@@ -62,6 +67,11 @@ public record IdempotencyProperties(
         RetentionLimit.require("idempotency.retention", retention);
     }
 
+    /** A quarter of the retention, unless it is set. */
+    Duration ringWidth() {
+        return (this.ring.width() != null) ? this.ring.width() : this.retention.dividedBy(4);
+    }
+
     private static <T extends Comparable<T>> void requireBetween(String name, @Nullable T value, T least, T most) {
         if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
             throw new IllegalArgumentException("idempotency.%s must be between %s and %s, but is %s"
@@ -74,6 +84,19 @@ public record IdempotencyProperties(
         return (value instanceof Duration duration)
                 ? DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE)
                 : value;
+    }
+
+    /**
+     * Slots of the ring of tables.
+     *
+     * @param width how far the times of a slot's ids are apart at most; set when the ring is made, by default to a quarter
+     *     of the retention
+     */
+    public record Ring(@Nullable Duration width) {
+
+        public Ring {
+            requireBetween("ring.width", width, Duration.ofSeconds(1), LONGEST);
+        }
     }
 
     /**

@@ -38,16 +38,17 @@ public final class IdempotencyStoreAutoConfiguration {
 
     @Bean
     IdempotencyDatabase idempotencyDatabase(DataSource dataSource, Dialect dialect, IdempotencyProperties properties) {
-        return new IdempotencyDatabase(dataSource, dialect, properties.schema().name());
+        return new IdempotencyDatabase(dataSource, dialect, properties.schema().name(), properties.retentionMode());
     }
 
     @Bean
     Schema idempotencySchema(
             IdempotencyDatabase database, IdempotencyProperties properties, ObjectProvider<ApplicationFlyway> flyway) {
-        return new Schema(database, properties.schema().mode(), () -> {
+        Schema schema = new Schema(database, properties.schema().mode(), () -> {
             ApplicationFlyway applications = flyway.getIfAvailable();
             return (applications != null) ? applications.dataSource() : null;
         });
+        return schema.ringWidth(properties.ringWidth(), properties.ring().width() != null);
     }
 
     @Bean

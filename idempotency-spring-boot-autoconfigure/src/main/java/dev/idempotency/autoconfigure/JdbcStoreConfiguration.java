@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.RetentionMode;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.operation.DeclaredConsumers;
@@ -12,20 +13,30 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.retention.RingCleanup;
+import dev.idempotency.step.SecondConnection;
+import dev.idempotency.step.StepTable;
+import dev.idempotency.step.Steps;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.RingPurge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Beans that need the JDBC store: results and the cleanup. */
+/** Beans that need the JDBC store: results, steps and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
 final class JdbcStoreConfiguration {
@@ -44,6 +55,9 @@ final class JdbcStoreConfiguration {
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
+        if (database.retentionMode() == RetentionMode.RING) {
+            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        }
         all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
@@ -57,6 +71,8 @@ final class JdbcStoreConfiguration {
                         .resultRetentions(
                                 consumers.retentions(), properties.results().longestRetention()),
                 orphansAfter));
+        all.add(new ProcessedMessageCleanup(
+                "steps", ProcessedMessagePurge.ofSteps(database), consumers::retentions, orphansAfter));
         tasks.orderedStream().forEach(all::add);
         return new Cleanup(all, observers.orderedStream().toList());
     }
@@ -77,5 +93,32 @@ final class JdbcStoreConfiguration {
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
+    }
+
+    @Bean
+    StepTable idempotencyStepTable(JdbcProcessedMessageStore store) {
+        return new StepTable(store.database());
+    }
+
+    @Bean
+    Steps idempotencySteps(
+            StepTable table,
+            ObjectProvider<ResultConverter> converter,
+            JdbcProcessedMessageStore store,
+            ObjectProvider<DataSourcePoolMetadataProvider> pools,
+            ObjectProvider<ConsumerRegistry> consumers) {
+        return new Steps(
+                table,
+                converter::getIfAvailable,
+                new SecondConnection(
+                        () -> sizeOf(store.dataSource(), pools.stream().toList()), () -> consumers.stream()
+                                .mapToInt(ConsumerRegistry::threads)
+                                .sum()));
+    }
+
+    private static @Nullable Integer sizeOf(DataSource pool, List<DataSourcePoolMetadataProvider> providers) {
+        DataSourcePoolMetadata found =
+                new CompositeDataSourcePoolMetadataProvider(providers).getDataSourcePoolMetadata(pool);
+        return (found != null) ? found.getMax() : null;
     }
 }

@@ -11,6 +11,7 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.Outcome;
 import dev.idempotency.observe.Stale;
+import dev.idempotency.observe.StepOutcome;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -36,6 +37,7 @@ final class ConsumerMeters implements IdempotencyEventListener {
     private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
+    private final Map<StepOutcome, Counter> steps = new EnumMap<>(StepOutcome.class);
     private final Counter conflicts;
     private final Timer lag;
     private final Timer age;
@@ -69,6 +71,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
                     timer(IdempotencyMeters.CLAIM, "Claims, with the look-up of a duplicate's original")
                             .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
                             .register(registry));
+        }
+        for (StepOutcome outcome : StepOutcome.values()) {
+            this.steps.put(
+                    outcome,
+                    counter(IdempotencyMeters.STEPS, "Steps by outcome", IdempotencyMeters.OUTCOME, outcome.tag()));
         }
         this.conflicts =
                 counter(IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload");
@@ -176,6 +183,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
     @Override
     public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
         count(Outcome.FAILED, 1);
+    }
+
+    @Override
+    public void step(MessageId id, String name, StepOutcome outcome) {
+        this.steps.get(outcome).increment();
     }
 
     @Override

@@ -11,6 +11,7 @@ public final class IdempotencyMeters {
     public static final String LAG = "idempotency.lag";
     public static final String CLAIM = "idempotency.claim";
     public static final String LISTENER = "idempotency.listener";
+    public static final String STEPS = "idempotency.steps";
     public static final String RETRIES = "idempotency.retries";
     public static final String DEAD_LETTERS = "idempotency.dead.letters";
     public static final String DEAD_LETTERS_REFUSED = "idempotency.dead.letters.refused";
@@ -21,12 +22,14 @@ public final class IdempotencyMeters {
     public static final String CLEANUP_FAILURES = "idempotency.cleanup.failures";
     public static final String STORE_ROWS = "idempotency.store.rows";
     public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
+    public static final String SLOT_AGE = "idempotency.ring.slot.age";
     public static final String INBOX_REPLAYS = "idempotency.inbox.replays";
     public static final String INBOX_UNRECORDED = "idempotency.inbox.unrecorded";
     public static final String RECONCILIATION = "idempotency.reconciliation";
     public static final String RECONCILIATION_MISSING = "idempotency.reconciliation.missing";
 
     public static final String CONSUMER = "consumer";
+    public static final String SLOT = "slot";
     public static final String OUTCOME = "outcome";
     public static final String KIND = "kind";
     public static final String RESULT = "result";

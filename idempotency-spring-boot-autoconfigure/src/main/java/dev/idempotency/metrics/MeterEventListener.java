@@ -3,12 +3,14 @@ package dev.idempotency.metrics;
 import dev.idempotency.observe.CleanupRun;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -34,6 +36,23 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
         this.incompleteCleanups = cleanups("behind");
         this.deleted = counter(IdempotencyMeters.CLEANUP_DELETED, "Messages that the cleanup forgot");
         this.failedCleanups = counter(IdempotencyMeters.CLEANUP_FAILURES, "Runs of the cleanup that failed");
+    }
+
+    /** With the slots of a ring. */
+    public MeterEventListener withSlots(int slots) {
+        for (int slot = 0; slot < slots; slot++) {
+            int number = slot;
+            TimeGauge.builder(IdempotencyMeters.SLOT_AGE, this.store, TimeUnit.SECONDS, watch -> ageOf(number, watch))
+                    .description("Age of the first message in a slot of the ring")
+                    .tag(IdempotencyMeters.SLOT, String.valueOf(number))
+                    .register(this.registry);
+        }
+        return this;
+    }
+
+    private static double ageOf(int number, StoreWatch watch) {
+        List<StoreStatistics.Slot> slots = watch.latest().slots();
+        return (number < slots.size()) ? seconds(slots.get(number).age()) : Double.NaN;
     }
 
     @Override

@@ -127,6 +127,32 @@ class IdempotencyEndpointIT {
         assertThat(JsonPath.<Integer>read(body, "$.record.offset")).isNotNegative();
     }
 
+    @Test
+    void aStepOfUnknownOutcomeIsShownAndSettled(CapturedOutput output) {
+        String id = unique();
+        this.app
+                .application()
+                .jdbc()
+                .update(
+                        "insert into idempotency_step (consumer_id, message_id, step_name, status) values (?, ?, ?, ?)",
+                        BILLING,
+                        id,
+                        "mail",
+                        "started");
+        assertThat(JsonPath.<String>read(this.actuator.ok(pathOf(id)), "$.steps[0].status"))
+                .isEqualTo("started");
+        String request = "{'consumer': '" + BILLING + "', 'messageId': '" + id + "', 'step': '%s', 'outcome': '%s'}";
+        this.actuator.post("/idempotency", request.formatted("mail", "perhaps"), 400);
+        this.actuator.post("/idempotency", request.formatted("other", "done"), 404);
+        this.actuator.post("/idempotency", request.formatted("mail", "done"), 204);
+        assertThat(JsonPath.<String>read(this.actuator.ok(pathOf(id)), "$.steps[0].status"))
+                .isEqualTo("done");
+        assertThat(JsonPath.<String>read(this.actuator.ok(pathOf(id)), "$.steps[0].name"))
+                .isEqualTo("mail");
+        this.actuator.post("/idempotency", request.formatted("mail", "not-done"), 404);
+        assertThat(output).contains("settled step 'mail' of message '" + id + "' as done");
+    }
+
     static Stream<String> strangeIds() {
         return Stream.of(
                 "a/b",

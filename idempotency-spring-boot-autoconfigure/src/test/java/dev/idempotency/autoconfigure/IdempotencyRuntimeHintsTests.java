@@ -76,7 +76,7 @@ class IdempotencyRuntimeHintsTests {
     void theScriptsOfAllDatabasesAreThere() throws IOException {
         Resource[] scripts =
                 new PathMatchingResourcePatternResolver().getResources("classpath:dev/idempotency/schema/*/*.sql");
-        assertThat(scripts).hasSize(3);
+        assertThat(scripts).hasSize(4);
         for (Resource script : scripts) {
             String path = script.getURL().getPath();
             assertRegistered(resource().forResource(path.substring(path.indexOf("dev/idempotency/schema"))));

@@ -33,6 +33,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -227,6 +228,7 @@ final class ContractApplication implements AutoCloseable {
         DataSourceTransactionManagerAutoConfiguration.class,
         TransactionAutoConfiguration.class,
         KafkaAutoConfiguration.class,
+        JacksonAutoConfiguration.class,
         IdempotencyStoreAutoConfiguration.class,
         IdempotencyAutoConfiguration.class,
         IdempotencyCheckAutoConfiguration.class,

@@ -7,6 +7,7 @@ import static dev.idempotency.contract.Scenario.effects;
 import static dev.idempotency.contract.Scenario.outage;
 import static dev.idempotency.contract.Scenario.scenario;
 import static dev.idempotency.contract.Scenario.stale;
+import static dev.idempotency.contract.Scenario.steps;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.testing.TestKafka;
@@ -188,8 +189,24 @@ abstract class DeliveryContract {
                         .send("1:a", "2:looks-like-an-outage", "3:c")
                         .expect(effects("a", "c"), deadLetters("looks-like-an-outage")),
 
+                // Calls outside the database.
+                stepping(kind, "steps", "fails-once-after-steps")
+                        .expect(effects("steps", "fails-once-after-steps", "c"), deadLetters(), steps(4)),
+                stepping(kind, "steps", "outage@after-steps")
+                        .expect(effects("steps", "outage@after-steps", "c"), deadLetters(), outage(), steps(4)),
+                stepping(kind, "steps", "fails-after-steps")
+                        .expect(effects("steps", "c"), deadLetters("fails-after-steps"), steps(4)),
+                stepping(kind, "steps", "fails-in-a-step")
+                        .expect(effects("steps", "c"), deadLetters("fails-in-a-step"), steps(4)),
+                scenario(kind)
+                        .send("1:a", "2:steps", "3:c")
+                        .expect(effects("a", "c"), deadLetters("steps"), steps(0))
+                        .unless(
+                                kind.strategy == DeduplicationStrategy.MESSAGE_ID && !kind.atCommit,
+                                "it may take steps"),
+
                 // Elsewhere.
-                scenario(kind).send("1:kill").unless(true, "CrashIT kills JVMs"),
+                scenario(kind).send("1:kill").unless(true, "CrashIT and StepCrashIT kill JVMs"),
                 scenario(kind).send("1:topic-created-again").unless(true, "RecreatedTopicIT creates topics again"));
     }
 
@@ -211,6 +228,12 @@ abstract class DeliveryContract {
     /** Rows for kinds that need a key. */
     private static Scenario keyed(Kind kind) {
         return identified(kind).unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no key");
+    }
+
+    private static Scenario stepping(Kind kind, String first, String second) {
+        return scenario(kind)
+                .send("1:" + first, "2:" + second, "3:c")
+                .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID || kind.atCommit, "it may take no steps");
     }
 
     private static Scenario conflicting(Kind kind, String onConflict) {

@@ -1,6 +1,7 @@
 package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotencyContext;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -63,7 +64,7 @@ abstract class GenericListener {
         }
         boolean acknowledges = true;
         for (int i = 0; i < orders.size(); i++) {
-            int attempt = process(orders.get(i), numbers.get(i));
+            int attempt = process(orders.get(i), numbers.get(i), i);
             if (orders.get(i).command.equals("is-named")) {
                 throw new BatchListenerFailedException("told to fail", i);
             }
@@ -99,8 +100,12 @@ abstract class GenericListener {
                 && !(order.command.equals("returns-without-ack") && attempt == 1);
     }
 
-    /** Returns which attempt it is. */
     int process(Order order, int number) {
+        return process(order, number, 0);
+    }
+
+    /** Returns which attempt it is. */
+    private int process(Order order, int number, int index) {
         int attempt = this.journal.attempt(number);
         if (order.command.equals("changes-its-payload")) {
             order.amount *= 2;
@@ -117,8 +122,26 @@ abstract class GenericListener {
         if (this.journal.kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) {
             pay(order);
         }
+        if (order.command.contains("step")) {
+            takeSteps(order, number, index);
+        }
         obey(order, attempt);
         return attempt;
+    }
+
+    private void takeSteps(Order order, int number, int index) {
+        IdempotencyContext context = IdempotencyContext.current();
+        String key = context.step(index, "charge", String.class, given -> {
+            this.journal.call(number, "charge");
+            return given;
+        });
+        if (!key.equals(context.deriveKey(index, "charge"))) {
+            throw new AssertionError("another key: " + key);
+        }
+        context.stepAtMostOnce(index, "mail", () -> {
+            this.journal.call(number, "mail");
+            failIf(order.command.equals("fails-in-a-step"));
+        });
     }
 
     private void pay(Order order) {
@@ -128,7 +151,8 @@ abstract class GenericListener {
     private void obey(Order order, int attempt) {
         switch (order.command) {
             case "fails" -> failIf(true);
-            case "fails-once" -> failIf(attempt == 1);
+            case "fails-once", "fails-once-after-steps" -> failIf(attempt == 1);
+            case "fails-after-steps" -> failIf(true);
             case "throws-an-error" -> throw new StackOverflowError("told to fail");
             case "violates-itself" -> pay(order);
             case "looks-like-an-outage" -> this.jdbc.execute("set transaction read only; insert into sole values (2)");
@@ -144,7 +168,7 @@ abstract class GenericListener {
             case "fails-if-repeated" -> pay(order);
             case "outlasts-the-claim" -> await().until(() -> this.journal.reported("claimFailed") > 0);
             case "deadlocks" -> failIf(attempt <= OUTAGE, "do $$ begin raise using errcode = '40P01'; end $$");
-            case "outage@work" -> failIf(attempt <= OUTAGE, CUT);
+            case "outage@work", "outage@after-steps" -> failIf(attempt <= OUTAGE, CUT);
             case "outage@after-commit" -> failAfterCommitIf(attempt == 1);
             default -> {
                 // The database fails at the commit, or nothing does.

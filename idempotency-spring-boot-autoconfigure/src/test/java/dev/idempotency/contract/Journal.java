@@ -45,6 +45,7 @@ final class Journal {
     final List<Order> sent = new CopyOnWriteArrayList<>();
     final List<Integer> deadLetters = new CopyOnWriteArrayList<>();
     final Set<String> violations = ConcurrentHashMap.newKeySet();
+    final Map<String, Integer> calls = new ConcurrentHashMap<>();
     final AtomicInteger arrivals = new AtomicInteger();
     final AtomicInteger cuts = new AtomicInteger(GenericListener.OUTAGE);
     final AtomicInteger refusedByBroker = new AtomicInteger();
@@ -106,6 +107,11 @@ final class Journal {
 
     int attempt(int number) {
         return this.attempts.computeIfAbsent(number, any -> new AtomicInteger()).incrementAndGet();
+    }
+
+    /** A message has called something outside the database. */
+    void call(int number, String step) {
+        this.calls.merge(number + "/" + step, 1, Integer::sum);
     }
 
     int attempts(int number) {

@@ -180,6 +180,14 @@ final class Scenario {
                 assertThat(journal.reported("conflict")).as("conflicts").isEqualTo(count);
     }
 
+    /** How many steps were taken, each of them once. */
+    static Expectation steps(int count) {
+        return journal -> assertThat(journal.calls)
+                .as("calls of steps")
+                .hasSize(count)
+                .allSatisfy((step, calls) -> assertThat(calls).as(step).isOne());
+    }
+
     static Expectation stale(int count) {
         return journal -> assertThat(journal.reported("stale")).as("stale").isEqualTo(count);
     }

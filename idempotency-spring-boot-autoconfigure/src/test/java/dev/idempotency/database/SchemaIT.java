@@ -37,7 +37,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 class SchemaIT {
 
-    private static final Set<String> OURS = Stream.of("processed", "position", "version", "result", "inbox")
+    private static final Set<String> OURS = Stream.of("processed", "position", "version", "result", "step", "inbox")
             .map(table -> "public.idempotency_" + table)
             .collect(Collectors.toSet());
 

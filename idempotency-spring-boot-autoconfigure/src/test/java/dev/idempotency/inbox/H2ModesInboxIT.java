@@ -30,8 +30,10 @@ class H2ModesInboxIT {
             MessageId id = new MessageId("consumer", "1");
             StoredMessage message = new StoredMessage(
                     id, new RecordCoordinates("topic", 0, 0), "type", new byte[] {1}, "a: b", new byte[] {1, 2}, null);
-            transaction.executeWithoutResult(status -> table.insertFailed(List.of(message), "error"));
-            transaction.executeWithoutResult(status -> table.updateFailed(List.of(message), "error"));
+            transaction.executeWithoutResult(
+                    status -> table.insertFailed(List.of(message), InboxStatus.FAILED, "error"));
+            transaction.executeWithoutResult(
+                    status -> table.updateFailed(List.of(message), InboxStatus.FAILED, "error"));
             assertThat(reader.replayable("consumer", table.now(), 0, 10)).containsExactly(id);
             transaction.executeWithoutResult(status ->
                     table.complete(database.dialect().inboxCompletionIn(database.inboxTable()), List.of(message)));

@@ -45,7 +45,7 @@ class MeterEventListenerTests {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
     private final IdempotencyEventListener observer =
-            new MeterEventListener(this.registry, this.store).forConsumer(BILLING);
+            new MeterEventListener(this.registry, this.store).withSlots(2).forConsumer(BILLING);
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -72,6 +72,33 @@ class MeterEventListenerTests {
                 .isOne();
         assertThat(timer("idempotency.dedup.age", "consumer", "constrained").count())
                 .isZero();
+    }
+
+    @Test
+    void theAgeOfEverySlotIsShown() {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        StoreStatistics statistics = new StoreStatistics(
+                1L,
+                Map.of(),
+                List.of(new StoreStatistics.Slot(0, 1, Duration.ofDays(1)), new StoreStatistics.Slot(1, 0, null)));
+        StoreWatch watch = new StoreWatch(() -> statistics, Duration.ofMinutes(1));
+        watch.current();
+        new MeterEventListener(meters, watch).withSlots(3);
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "0")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isEqualTo(86_400);
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "1")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isNaN();
+        assertThat(meters.get("idempotency.ring.slot.age")
+                        .tag("slot", "2")
+                        .timeGauge()
+                        .value(TimeUnit.SECONDS))
+                .isNaN();
     }
 
     @Test

@@ -23,6 +23,7 @@ import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
+import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
@@ -31,6 +32,7 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.step.StepTable;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreServer;
@@ -195,6 +197,7 @@ class OperationsIT {
     void empty() {
         this.jdbc.update("delete from idempotency_processed");
         this.jdbc.update("delete from idempotency_result");
+        this.jdbc.update("delete from idempotency_step");
         this.jdbc.update("delete from effect");
         this.outcomes.processed.clear();
         this.outcomes.duplicates.clear();
@@ -223,6 +226,7 @@ class OperationsIT {
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
                 this.app.bean(DeclaredConsumers.class),
                 this.app.bean(ResultStore.class),
+                null,
                 (manager != null)
                         ? new StaticListableBeanFactory(Map.of("manager", manager))
                         : this.app.context().getBeanFactory());
@@ -766,6 +770,81 @@ class OperationsIT {
         assertThrown(
                 ResultForgottenException.class,
                 () -> this.operations.execute(id("half-40"), String.class, () -> "again"));
+    }
+
+    @Test
+    void aStepIsNotRepeatedThoughTheWorkIs() {
+        List<String> keys = new ArrayList<>();
+        Supplier<Receipt> work = () -> {
+            Receipt receipt = IdempotencyContext.current().step("charge", Receipt.class, key -> {
+                keys.add(key);
+                return Receipt.of(keys.size());
+            });
+            IdempotencyContext.current().stepAtMostOnce("mail", () -> keys.add("mail"));
+            happen("charged");
+            return receipt;
+        };
+        assertThatExceptionOfType(DataIntegrityViolationException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), () -> {
+                    work.get();
+                    happen(null);
+                }));
+        Execution<Receipt> second = this.operations.execute(id("a"), Receipt.class, work);
+        assertThat(second.duplicate()).isFalse();
+        assertThat(second.result()).isEqualTo(Receipt.of(1));
+        assertThat(effects()).containsExactly("charged");
+        assertThat(keys).hasSize(2).endsWith("mail");
+        assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
+        this.operations.execute(id("a"), Receipt.class, work);
+        assertThat(keys).hasSize(4).element(2).isEqualTo(keys.get(0));
+    }
+
+    @Test
+    void aStepOfUnknownOutcomeIsNotCalledUntilItIsSettled() {
+        List<String> calls = new ArrayList<>();
+        Runnable work = () -> IdempotencyContext.current().stepAtMostOnce("mail", () -> {
+            calls.add("mail");
+            if (calls.size() == 1) {
+                throw new IllegalStateException("no answer");
+            }
+        });
+        for (String cause : Arrays.asList("no answer", null)) {
+            assertThatExceptionOfType(UnknownOutcomeException.class)
+                    .isThrownBy(() -> this.operations.execute(id("a"), work))
+                    .satisfies(ex -> assertThat(
+                                    (ex.getCause() != null) ? ex.getCause().getMessage() : null)
+                            .isEqualTo(cause));
+        }
+        assertThat(calls).hasSize(1);
+        StepTable steps = this.app.bean(StepTable.class);
+        assertThat(steps.find(id("a"))).extracting(StepTable.Step::isDone).containsExactly(false);
+        assertThat(steps.settle(id("a"), "other", false)).isFalse();
+        assertThat(steps.settle(id("a"), "mail", false)).isTrue();
+        this.operations.execute(id("a"), work);
+        assertThat(calls).hasSize(2);
+        assertThat(steps.settle(id("a"), "mail", false)).as("when it is done").isFalse();
+        assertThat(steps.find(id("a"))).extracting(StepTable.Step::isDone).containsExactly(true);
+    }
+
+    @Test
+    void stepsAreForgottenAfterTheTimeOfTheirMessagesUnlessTheirOutcomeIsUnknown() {
+        for (int day = 0; day <= 40; day += 10) {
+            String key = "day-" + day;
+            this.operations.execute(id(key), () -> IdempotencyContext.current().stepAtMostOnce("mail", () -> {}));
+            age("idempotency_processed", key, day);
+            age("idempotency_step", key, day);
+        }
+        this.jdbc.update("insert into idempotency_step (consumer_id, message_id, step_name, status)"
+                + " values ('receipts', 'day-40', 'late', 'done')");
+        this.jdbc.update("insert into idempotency_step (consumer_id, message_id, step_name, status)"
+                + " values ('receipts', 'unknown', 'mail', 'started')");
+        age("idempotency_step", "unknown", 40);
+        assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
+        assertThat(this.jdbc.queryForList("select message_id from idempotency_step order by message_id", String.class))
+                .containsExactly("day-0", "day-10", "day-20", "day-30", "day-40", "unknown");
+        assertThat(this.app.bean(StepTable.class).find(id("day-40")))
+                .extracting(StepTable.Step::name)
+                .containsExactly("late");
     }
 
     @Test

@@ -34,15 +34,31 @@ final class ContainerRun implements AutoCloseable {
     private final Set<MessageId> rolledBack = ConcurrentHashMap.newKeySet();
     private final CountDownLatch together;
 
-    /** Faults that are injected. */
-    enum Fault {
-        NONE,
+    /**
+     * What goes wrong on purpose.
+     *
+     * @param step the step after which the listener's work ends
+     */
+    record Fault(Kind kind, @Nullable String step) {
+
+        private enum Kind {
+            NONE,
+            LOST_OFFSETS,
+            ROLLBACK
+        }
+
+        static final Fault NONE = new Fault(Kind.NONE, null);
 
         /** No commit of an offset reaches the broker. */
-        LOST_OFFSETS,
+        static final Fault LOST_OFFSETS = new Fault(Kind.LOST_OFFSETS, null);
 
         /** Each message's transaction is rolled back once, after the listener's work. */
-        ROLLBACK
+        static final Fault ROLLBACK = new Fault(Kind.ROLLBACK, null);
+
+        /** Each message's transaction is rolled back once, right after a step. */
+        static Fault afterStep(String name) {
+            return new Fault(Kind.ROLLBACK, name);
+        }
     }
 
     /**
@@ -103,11 +119,17 @@ final class ContainerRun implements AutoCloseable {
     }
 
     boolean losesCommits() {
-        return this.fault == Fault.LOST_OFFSETS;
+        return this.fault.kind() == Fault.Kind.LOST_OFFSETS;
     }
 
     boolean rollsBack() {
-        return this.fault == Fault.ROLLBACK;
+        return this.fault.kind() == Fault.Kind.ROLLBACK;
+    }
+
+    /** The step after which the work of each message ends once, if any. */
+    @Nullable
+    String crashStep() {
+        return this.fault.step();
     }
 
     void rolledBack(Set<MessageId> messages) {
@@ -178,10 +200,13 @@ final class ContainerRun implements AutoCloseable {
 
     private void requireRollback() {
         if (rollsBack() && this.rolledBack.isEmpty()) {
-            throw new AssertionError(
-                    ("%s was not called with any of the records, or failed itself, so nothing was rolled"
-                                    + " back after its work. Deliver messages that are new to its database and succeed.")
-                            .formatted(this.consumer));
+            throw new AssertionError(("%s was not called with any of the records, %s, so nothing was rolled"
+                            + " back after its work. Deliver messages that are new to its database and succeed.")
+                    .formatted(
+                            this.consumer,
+                            (crashStep() != null)
+                                    ? "or has not come to the end of a step '%s'".formatted(crashStep())
+                                    : "or failed itself"));
         }
     }
 

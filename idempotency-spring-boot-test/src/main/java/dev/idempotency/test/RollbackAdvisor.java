@@ -42,8 +42,12 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
     }
 
     private static @Nullable Object proceed(MethodInvocation invocation) throws Throwable {
-        Object result = invocation.proceed();
         ContainerRun run = ContainerRun.current();
+        String step = (run != null) ? run.crashStep() : null;
+        if (run != null && step != null) {
+            return CrashingSteps.proceed(invocation, run, step);
+        }
+        Object result = invocation.proceed();
         if (run != null && run.rollsBack()) {
             IdempotencyContext context = IdempotencyContext.current();
             Set<MessageId> messages = IntStream.range(0, context.size())

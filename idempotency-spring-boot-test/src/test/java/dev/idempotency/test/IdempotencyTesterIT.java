@@ -52,6 +52,9 @@ class IdempotencyTesterIT {
     private Effects effects;
 
     @Autowired
+    private TestedApplication.Listeners listeners;
+
+    @Autowired
     private KafkaListenerEndpointRegistry containers;
 
     private final String id = UUID.randomUUID().toString();
@@ -131,6 +134,37 @@ class IdempotencyTesterIT {
         assertThat(tested).hasDropped(0).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"charges, charge", "charges, mail", "charged-batch, charge", "charged-batch, mail"})
+    void aStepIsNotRepeatedAfterACrash(String consumer, String step) {
+        String other = this.id + "-b";
+
+        TestedConsumer tested = this.tester
+                .consumer(consumer)
+                .deliver(record("tested", 0, this.id), record("tested", 0, other))
+                .withCrashAfterStep(step);
+
+        assertThat(tested).hasDeadLettered(0);
+        assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
+        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
+        assertThat(this.listeners.calls())
+                .containsOnlyOnce(
+                        consumer + " charges " + this.id,
+                        consumer + " charges " + other,
+                        consumer + " mails " + this.id,
+                        consumer + " mails " + other);
+    }
+
+    @Test
+    void aCrashThatDoesNotHappenIsNoSuccess() {
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> this.tester
+                        .consumer("charges")
+                        .deliver(record("tested", 0, this.id))
+                        .withCrashAfterStep("other"))
+                .withMessageContaining("has not come to the end of a step 'other'");
     }
 
     @Test

@@ -1,10 +1,12 @@
 package dev.idempotency.test;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.boot.SpringBootConfiguration;
@@ -12,6 +14,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.init.DataSourceInitializer;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -23,6 +26,7 @@ import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 import org.springframework.transaction.annotation.Transactional;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Listeners of every kind; each writes a row per call and message. */
 @SpringBootConfiguration
@@ -34,6 +38,11 @@ class TestedApplication {
     record Order(String id) {}
 
     static final String TOPIC = "${tested.topic:tested}";
+
+    @Bean
+    JsonMapper jsonMapper() {
+        return JsonMapper.builder().build();
+    }
 
     @Bean
     RecordMessageConverter jsonConverter() {
@@ -97,6 +106,7 @@ class TestedApplication {
 
         private final Effects effects;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+        private final List<String> calls = new CopyOnWriteArrayList<>();
 
         private final Wallet wallet;
 
@@ -185,6 +195,38 @@ class TestedApplication {
         @IdempotentListener(consumer = "offsets", strategy = DeduplicationStrategy.OFFSET)
         void offsets(ConsumerRecord<String, String> record) {
             this.effects.add("offsets", record.value());
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "charges")
+        @IdempotentListener("charges")
+        void charges(ConsumerRecord<String, String> record) {
+            charge("charges", 0, record.value());
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "charged-batch", batch = "true")
+        @IdempotentListener("charged-batch")
+        void chargedBatch(List<ConsumerRecord<String, String>> records) {
+            for (int i = 0; i < records.size(); i++) {
+                charge("charged-batch", i, records.get(i).value());
+            }
+        }
+
+        List<String> calls() {
+            return this.calls;
+        }
+
+        private void charge(String consumer, int index, String value) {
+            IdempotencyContext context = IdempotencyContext.current();
+            try {
+                context.step(index, "charge", String.class, key -> {
+                    this.calls.add(consumer + " charges " + value);
+                    return key;
+                });
+            } catch (DataAccessException ex) {
+                // Even if it goes on, it has crashed.
+            }
+            context.stepAtMostOnce(index, "mail", () -> this.calls.add(consumer + " mails " + value));
+            this.effects.add(consumer, value);
         }
 
         @KafkaListener(id = "unprotected", topics = TOPIC)

@@ -77,7 +77,7 @@ public record Sizes(
         return with(this.warmUps, this.rounds, messages, messages);
     }
 
-    /** That many rows in the table before the run, in scenarios 4, 5, 14 and 15. */
+    /** That many rows in the table before the run, in scenarios 4, 5, 14, 15 and 17. */
     public Sizes withRows(int rows) {
         return new Sizes(
                 this.warmUps,

@@ -2,6 +2,7 @@ package dev.idempotency.chaos.check;
 
 import dev.idempotency.chaos.MessageKind;
 import dev.idempotency.chaos.RecordId;
+import dev.idempotency.chaos.StepLine;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +12,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Holds what was sent against what was applied and dead-lettered. */
 public final class Checker {
 
-    private final Expectation ofMessages;
+    private final EachOnce ofMessages;
+    private final StepCalls ofSteps;
     private final Expectation ofRecords;
     private final Expectation ofVersions;
     private final JdbcTemplate jdbc;
@@ -27,14 +29,19 @@ public final class Checker {
      * @param jdbc where the effects are
      * @param deadLetters the ids of dead letters, by consumer
      * @param meters what meters say was processed: by instance, then by consumer
+     * @param calls what was called in steps
+     * @param unknown the ids of messages that were dead-lettered because the outcome of a step is unknown
      */
     public Checker(
             List<MessageKind> messages,
             Map<String, MessageKind> records,
             JdbcTemplate jdbc,
             Map<String, Set<String>> deadLetters,
-            Map<String, Map<String, Long>> meters) {
+            Map<String, Map<String, Long>> meters,
+            List<StepLine> calls,
+            Set<String> unknown) {
         this.ofMessages = EachOnce.ofMessages(messages);
+        this.ofSteps = new StepCalls(this.ofMessages, calls, unknown);
         this.ofRecords = new EachOnce(records);
         this.ofVersions = new NewestWins(messages);
         this.jdbc = jdbc;
@@ -55,7 +62,15 @@ public final class Checker {
                 .withOvercounted(overcounted(consumer));
     }
 
+    /** How often steps were called. */
+    public String stepSummary() {
+        return this.ofSteps.summary();
+    }
+
     private Expectation expectationOf(String consumer) {
+        if (consumer.equals("steps")) {
+            return this.ofSteps;
+        }
         if (consumer.startsWith("offset")) {
             return this.ofRecords;
         }

@@ -1,5 +1,6 @@
 package dev.idempotency.chaos.check;
 
+import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.chaos.MessageKind;
 import dev.idempotency.chaos.RecordId;
 import java.nio.ByteBuffer;
@@ -78,7 +79,7 @@ public final class Topics {
             String group = header(record, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP);
             Set<String> ofGroup = ids.computeIfAbsent(group, any -> new HashSet<>());
             if (!group.startsWith("offset")) {
-                ofGroup.add(header(record, "message-id"));
+                ofGroup.add(RecordId.numberOf(header(record, "message-id")));
                 return;
             }
             TopicPartition partition = new TopicPartition(
@@ -87,6 +88,17 @@ public final class Topics {
             long offset = bytes(record, KafkaHeaders.DLT_ORIGINAL_OFFSET).getLong();
             if (offset < ends.get(partition)) {
                 ofGroup.add(RecordId.of(partition.partition(), offset));
+            }
+        });
+        return ids;
+    }
+
+    /** The ids of messages that were dead-lettered because the outcome of a step is unknown. */
+    public Set<String> unknownOutcomes(String topic) {
+        Set<String> ids = new HashSet<>();
+        read(List.of(topic), Map.of(), record -> {
+            if (header(record, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN).equals(UnknownOutcomeException.class.getName())) {
+                ids.add(header(record, "message-id"));
             }
         });
         return ids;

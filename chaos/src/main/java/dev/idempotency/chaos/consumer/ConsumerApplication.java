@@ -21,6 +21,7 @@ import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The application under test, in a JVM of its own: it is killed, stopped and continued, and loses its servers. */
 @SpringBootApplication
@@ -36,12 +37,13 @@ public class ConsumerApplication {
     public static final int MAX_POLL_INTERVAL_SECONDS = 9;
 
     /** Creates what the application does not create by itself. */
-    public static final List<String> TABLES = List.of(Effects.TABLE, UniqueListener.TABLE, SabotagedStore.TABLE);
+    public static final List<String> TABLES =
+            List.of(Effects.TABLE, UniqueListener.TABLE, SabotagedStore.TABLE, SlotEmptier.TABLE);
 
     /**
      * Starts it.
      *
-     * @param arguments instance, JDBC URL, brokers, sabotage, listeners, and the file for its counts
+     * @param arguments instance, JDBC URL, brokers, sabotage, profiles (listeners, and perhaps ring), and the file for its counts
      */
     public static void main(String[] arguments) {
         Sabotage sabotage = Sabotage.valueOf(arguments[3]);
@@ -49,6 +51,7 @@ public class ConsumerApplication {
         properties.put("chaos.instance", arguments[0]);
         properties.put("chaos.sabotage", sabotage.name());
         properties.put("chaos.counts", arguments[5]);
+        properties.put("chaos.calls", arguments[5].replace(".counts", ".calls"));
         properties.put("spring.datasource.url", arguments[1]);
         properties.put("spring.datasource.hikari.connection-timeout", 3_000);
         properties.put("spring.datasource.hikari.maximum-pool-size", 20);
@@ -64,10 +67,20 @@ public class ConsumerApplication {
         properties.put("idempotency.errors.max-interval", "1s");
         properties.put("idempotency.errors.max-attempts", 4);
         properties.put("idempotency.checks.mode", (sabotage == Sabotage.NONE) ? "fail" : "warn");
+        if (List.of(arguments[4].split(",")).contains("ring")) {
+            properties.put("idempotency.retention-mode", "ring");
+            properties.put("idempotency.ring.width", "2s");
+        }
         SpringApplication application = new SpringApplication(ConsumerApplication.class);
         application.setAdditionalProfiles(arguments[4].split(","));
         application.setDefaultProperties(properties);
         application.run();
+    }
+
+    /** Writes the results of steps. */
+    @Bean
+    JsonMapper jsonMapper() {
+        return JsonMapper.builder().build();
     }
 
     @Bean

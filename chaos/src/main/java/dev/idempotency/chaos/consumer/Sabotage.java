@@ -35,7 +35,8 @@ public enum Sabotage {
                         "offset-batch",
                         "version",
                         "version-poll",
-                        "unique");
+                        "unique",
+                        "steps");
             case SEPARATE_CLAIM -> List.of("record", "batch", "poll", "manual");
             case NO_CLAIM ->
                 List.of("record", "batch", "poll", "manual", "offset", "version", "version-poll", "unique");

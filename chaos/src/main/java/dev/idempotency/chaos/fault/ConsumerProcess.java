@@ -1,5 +1,6 @@
 package dev.idempotency.chaos.fault;
 
+import dev.idempotency.chaos.StepLine;
 import dev.idempotency.chaos.consumer.ConsumerApplication;
 import dev.idempotency.chaos.consumer.Sabotage;
 import java.io.IOException;
@@ -111,6 +112,18 @@ public final class ConsumerProcess {
             }
         }
         return counts;
+    }
+
+    /** What its instances have called in steps. */
+    public List<StepLine> calls() throws IOException {
+        List<StepLine> calls = new ArrayList<>();
+        for (String instance : this.instances) {
+            Path file = this.directory.resolve(instance + ".calls");
+            if (Files.exists(file)) {
+                Files.readAllLines(file).stream().map(StepLine::parse).forEach(calls::add);
+            }
+        }
+        return calls;
     }
 
     private Path countsOf(String instance) {

@@ -54,6 +54,18 @@ create table if not exists idempotency_result (
 
 create index if not exists idempotency_result_cleanup on idempotency_result (consumer_id, processed_at);
 
+create table if not exists idempotency_step (
+    consumer_id  varchar(200)              not null,
+    message_id   varchar(255)              not null,
+    step_name    varchar(100)              not null,
+    status       varchar(20)               not null,
+    processed_at timestamp with time zone  default current_timestamp not null,
+    result       character large object,
+    constraint idempotency_step_pkey primary key (consumer_id, message_id, step_name)
+);
+
+create index if not exists idempotency_step_cleanup on idempotency_step (consumer_id, processed_at);
+
 create table if not exists idempotency_inbox (
     consumer_id      varchar(200)              not null,
     message_id       varchar(255)              not null,

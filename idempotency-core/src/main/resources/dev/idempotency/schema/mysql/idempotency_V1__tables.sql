@@ -53,6 +53,17 @@ create table if not exists idempotency_result (
     index idempotency_result_cleanup (consumer_id, processed_at)
 ) engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */;
 
+create table if not exists idempotency_step (
+    consumer_id  varchar(200) not null,
+    message_id   varchar(255) not null,
+    step_name    varchar(100) not null,
+    status       varchar(20)  not null,
+    processed_at datetime(6)  not null default (utc_timestamp(6)),
+    result       longtext,
+    primary key (consumer_id, message_id, step_name),
+    index idempotency_step_cleanup (consumer_id, processed_at)
+) engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */;
+
 create table if not exists idempotency_inbox (
     consumer_id      varchar(200) not null,
     message_id       varchar(255) not null,

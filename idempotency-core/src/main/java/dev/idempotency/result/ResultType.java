@@ -1,6 +1,5 @@
-package dev.idempotency.operation;
+package dev.idempotency.result;
 
-import dev.idempotency.result.AsynchronousResult;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.lang.reflect.WildcardType;
@@ -8,12 +7,12 @@ import java.util.stream.Stream;
 import org.springframework.core.ResolvableType;
 
 /** Types of results: only those that a result can be read as again. */
-final class ResultType {
+public final class ResultType {
 
     private ResultType() {}
 
     /** Refuses types that are completed later, and those whose parts are of unknown type. */
-    static Type of(Type type) {
+    public static Type of(Type type) {
         ResolvableType element = ResolvableType.forType(type);
         while (element.isArray()) {
             element = element.getComponentType();

@@ -1,0 +1,43 @@
+package dev.idempotency.chaos;
+
+import java.time.Instant;
+
+/**
+ * A line in the books of those who are called by steps.
+ *
+ * @param at when it was written; all processes have one clock
+ * @param messageId the message
+ * @param attempt which attempt of the message
+ */
+public record StepLine(Instant at, String messageId, String attempt, Event event) {
+
+    /** What has happened. */
+    public enum Event {
+
+        /** The listener was called, and is about to take its first step. */
+        BEGUN,
+
+        /** {@code step} has called. */
+        CHARGED,
+
+        /** {@code step} has returned, so that it is recorded. */
+        RECORDED,
+
+        /** {@code stepAtMostOnce} has called. */
+        MAILED
+    }
+
+    public static StepLine now(String messageId, String attempt, Event event) {
+        return new StepLine(Instant.now(), messageId, attempt, event);
+    }
+
+    public static StepLine parse(String line) {
+        String[] parts = line.split(" ");
+        return new StepLine(Instant.parse(parts[0]), parts[1], parts[2], Event.valueOf(parts[3]));
+    }
+
+    @Override
+    public String toString() {
+        return "%s %s %s %s".formatted(this.at, this.messageId, this.attempt, this.event);
+    }
+}

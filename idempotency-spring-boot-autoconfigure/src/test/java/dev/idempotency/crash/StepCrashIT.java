@@ -1,0 +1,156 @@
+package dev.idempotency.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.ChildJvm;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.step.StepTable;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** Processes that die before, in and after the calls of steps, at every point that makes a difference. */
+class StepCrashIT extends ApplicationTest {
+
+    enum Death {
+        BEFORE_CHARGE,
+        CHARGED_AND_NOT_RECORDED,
+        CHARGE_RECORDED,
+        MAIL_ANNOUNCED,
+        MAILED_AND_NOT_RECORDED,
+        MAIL_RECORDED,
+        NEVER
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "BEFORE_CHARGE, 1, 1",
+        "CHARGED_AND_NOT_RECORDED, 2, 1",
+        "CHARGE_RECORDED, 1, 1",
+        "MAIL_ANNOUNCED, 1, 0",
+        "MAILED_AND_NOT_RECORDED, 1, 1",
+        "MAIL_RECORDED, 1, 1"
+    })
+    void aStepIsRepeatedOnlyIfItsProcessDiedBeforeTheRecord(Death death, int charges, int mails) throws Exception {
+        JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+        jdbc.execute("create table call (step text, key text)");
+        Process process = ChildJvm.start(
+                DyingApplication.class,
+                "step-crash-" + death,
+                this.database.jdbcUrl(),
+                this.topic,
+                this.group,
+                death.name());
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue())
+                .as("see target/step-crash-%s.log", death)
+                .isEqualTo(137);
+        try (TestApplication app = start(List.of("death=NEVER", CrashingApplication.SAME_MEMBER), Listener.class)) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(calls(jdbc, "charge")).hasSize(charges);
+            assertThat(calls(jdbc, "charge").stream().distinct()).as("one key").hasSize(1);
+            assertThat(calls(jdbc, "mail")).hasSize(mails);
+            if (death == Death.MAIL_ANNOUNCED || death == Death.MAILED_AND_NOT_RECORDED) {
+                settleAndReplay(app, mails == 1);
+            }
+            assertThat(calls(jdbc, "charge")).hasSize(charges);
+            assertThat(calls(jdbc, "mail")).as("in the end").hasSize(1);
+            assertThat(app.bean(Effects.class).all()).containsExactly("order");
+        }
+    }
+
+    private void settleAndReplay(TestApplication app, boolean done) {
+        MessageId id = new MessageId("dying", "1");
+        Inbox inbox = app.bean(Inbox.class);
+        assertThat(inbox.find(InboxQuery.ALL.withStatus(InboxStatus.UNKNOWN)).entries())
+                .hasSize(1);
+        assertThat(app.bean(Effects.class).all()).isEmpty();
+        assertThat(app.bean(StepTable.class).settle(id, "mail", done)).isTrue();
+        inbox.replay(id);
+        app.awaitCaughtUp(this.group, this.topic);
+    }
+
+    private static List<String> calls(JdbcTemplate jdbc, String step) {
+        return jdbc.queryForList("select key from call where step = ?", String.class, step);
+    }
+
+    /** Runs in a JVM of its own. */
+    static final class DyingApplication {
+
+        private DyingApplication() {}
+
+        public static void main(String[] arguments) {
+            TestApplication app = TestApplication.start(
+                    arguments[0],
+                    List.of(
+                            CrashingApplication.SAME_MEMBER,
+                            "topic=" + arguments[1],
+                            "group=" + arguments[2],
+                            "death=" + arguments[3]),
+                    Listener.class);
+            app.send(arguments[1], "1", "order");
+        }
+    }
+
+    @Import(Effects.class)
+    static class Listener {
+
+        @Autowired
+        private Effects effects;
+
+        @Value("${death}")
+        private Death death;
+
+        /** Whoever is called keeps its own books. */
+        private final JdbcTemplate elsewhere;
+
+        Listener(@Value("${spring.datasource.url}") String url) {
+            this.elsewhere = new JdbcTemplate(new DriverManagerDataSource(url));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "dying", inbox = "true")
+        void on(String payload) {
+            IdempotencyContext context = IdempotencyContext.current();
+            dieAt(Death.BEFORE_CHARGE);
+            context.step("charge", String.class, key -> {
+                call("charge", key);
+                dieAt(Death.CHARGED_AND_NOT_RECORDED);
+                return key;
+            });
+            dieAt(Death.CHARGE_RECORDED);
+            context.stepAtMostOnce("mail", () -> {
+                dieAt(Death.MAIL_ANNOUNCED);
+                call("mail", payload);
+                dieAt(Death.MAILED_AND_NOT_RECORDED);
+            });
+            dieAt(Death.MAIL_RECORDED);
+            this.effects.happen(payload);
+        }
+
+        private void call(String step, String key) {
+            this.elsewhere.update("insert into call (step, key) values (?, ?)", step, key);
+        }
+
+        private void dieAt(Death point) {
+            if (this.death == point) {
+                Runtime.getRuntime().halt(137);
+            }
+        }
+    }
+}
