@@ -68,6 +68,14 @@ public @interface IdempotentListener {
     String version() default "";
 
     /**
+     * SpEL expression for a business key, such as {@code "'customer/' + #payload.customerId"}: listeners, and code that
+     * {@linkplain IdempotentOperations#lock locks} it, run one after the other if they name the same key, in all instances. The lock
+     * is taken between the claim and the listener, and ends with the transaction. It gives no order. The variables are those of
+     * {@link #key()}. Placeholders are resolved. Default: no lock.
+     */
+    String lock() default "";
+
+    /**
      * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
      * listener's {@code @Transactional}, or else the application's primary or only one that is not Kafka's.
      */

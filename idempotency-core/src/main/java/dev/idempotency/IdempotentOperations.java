@@ -75,4 +75,14 @@ public interface IdempotentOperations {
      * @return those that were free, in the order given
      */
     Set<MessageId> claimAll(Collection<MessageId> ids);
+
+    /**
+     * Locks a business key, such as {@code customer/42}, until the end of the open transaction: listeners and code that name the
+     * same key run one after the other. Lock before you read what the lock protects, and claim before you lock.
+     *
+     * @throws LockTimeoutException if others hold it for longer than {@code idempotency.lock.timeout}
+     * @throws IllegalStateException if no transaction of the store's {@code DataSource} is open, or one that is
+     *     {@code REPEATABLE_READ} or {@code SERIALIZABLE}
+     */
+    void lock(String key);
 }

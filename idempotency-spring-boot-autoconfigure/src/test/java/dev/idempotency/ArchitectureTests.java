@@ -39,28 +39,29 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .                1300
-            database         3000
+            .                1350
+            database         3150
+            lock              250 database store
             observe           600
-            operation         750 database observe result step store
+            operation         750 database lock observe result step store
             result            400 database store
             retention         550 database observe store
             step              450 database observe result store
             store            2050 database
-            check            1700 database definition failure kafka key observe result store
+            check            1800 database definition failure kafka key lock observe result store
             dedup             850 database kafka observe store
-            definition       2200 database dedup failure kafka key observe result step store
+            definition       2250 database dedup failure kafka key lock observe result step store
             failure          2000 database kafka observe
             kafka            1650
             key               950 database kafka store
-            listener         2250 database dedup definition failure kafka key observe store
+            listener         2250 database dedup definition failure kafka key lock observe store
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
             reconciliation    850 database definition inbox job kafka listener observe redrive store
             redrive          1200 database definition failure job kafka observe
             actuate          1300 database inbox metrics observe reconciliation redrive retention step store
-            autoconfigure    1650 actuate check database dedup definition failure inbox job kafka key listener metrics observe operation producer reconciliation redrive result retention step store
+            autoconfigure    1700 actuate check database dedup definition failure inbox job kafka key listener lock metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 observe store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

@@ -24,7 +24,7 @@ public interface Dialect {
      * @return by default, plain statements, for databases on which a failed insert leaves the transaction as it was
      */
     default PositionStatement positionsIn(String table) {
-        return new SingleRowStatements.Positions(table, now());
+        return new SingleRowStatements.Positions(table, now(), currentRead());
     }
 
     /**
@@ -34,6 +34,21 @@ public interface Dialect {
      */
     default @Nullable VersionStatement versionsIn(String table) {
         return null;
+    }
+
+    /**
+     * The statement that locks business keys.
+     *
+     * @param table the table with a row for each of {@link LockStatement#STRIPES}
+     * @return by default, one that locks these rows
+     */
+    default LockStatement locksIn(String table) {
+        return new RowLocks(table);
+    }
+
+    /** Whether business keys are locked by the rows of a table. */
+    default boolean hasLockTable() {
+        return true;
     }
 
     /**

@@ -27,6 +27,7 @@ public final class IdempotencyDatabase {
     static final String STEP = "idempotency_step";
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
+    static final String LOCK = "idempotency_lock";
     static final String ACTIVITY = "idempotency_activity";
 
     /** How many slots a ring has, numbered from zero. */
@@ -137,6 +138,10 @@ public final class IdempotencyDatabase {
 
     public String versionTable() {
         return table(VERSION);
+    }
+
+    public String lockTable() {
+        return table(LOCK);
     }
 
     /** A table as it is named in SQL. */

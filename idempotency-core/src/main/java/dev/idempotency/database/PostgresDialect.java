@@ -67,6 +67,16 @@ final class PostgresDialect implements Dialect {
         return new PostgresStatements.Versions(table, this);
     }
 
+    @Override
+    public LockStatement locksIn(String table) {
+        return new PostgresLocks();
+    }
+
+    @Override
+    public boolean hasLockTable() {
+        return false;
+    }
+
     /** A statement sees the rows committed when it begins or, with a higher isolation, when the first one began. */
     @Override
     public boolean mayReadBeforeClaim() {

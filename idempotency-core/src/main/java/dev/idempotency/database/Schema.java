@@ -68,6 +68,7 @@ public final class Schema implements InitializingBean {
                 "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
                         + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
                         + " last_error, received_at, processed_at, updated_at");
+        TABLES.put(IdempotencyDatabase.LOCK, "stripe");
         TABLES.put(IdempotencyDatabase.INBOX + "_readable", "1");
         for (int slot = 0; slot < Ring.SLOTS; slot++) {
             RING_TABLES.put(IdempotencyDatabase.slotName(slot), CLAIM_COLUMNS);
@@ -92,6 +93,9 @@ public final class Schema implements InitializingBean {
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
     public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
         this.ring = Ring.of(database);
+        if (!database.dialect().hasLockTable()) {
+            this.tables.remove(IdempotencyDatabase.LOCK);
+        }
         if (this.ring != null) {
             this.tables.putAll(RING_TABLES);
         }
@@ -152,7 +156,7 @@ public final class Schema implements InitializingBean {
         }
         if (!missing.isEmpty()) {
             throw new IdempotencyConfigurationException(
-                    "Tables of idempotency-spring-boot are missing%s, or lack columns: %s. idempotency.schema.mode is '%s'."
+                    "Tables of idempotency-spring-boot are missing%s, or lack columns or rows: %s. idempotency.schema.mode is '%s'."
                             .formatted(
                                     inSchema(),
                                     String.join(", ", missing),
@@ -251,6 +255,9 @@ public final class Schema implements InitializingBean {
         Stream<String> all = Stream.of(
                 "insert into %1$s select * from %1$s where 1 = 0",
                 "update %s set processed_at = processed_at where 1 = 0", "delete from %s where 1 = 0", MAY_TRUNCATE);
+        if (table.equals(IdempotencyDatabase.LOCK)) {
+            return Stream.of("update %s set stripe = stripe where 1 = 0".formatted(this.database.table(table)));
+        }
         int needed = isSlot(table) ? 4 : table.equals(Ring.CONTROL) ? 1 : 3;
         return all.limit(needed).map(sql -> sql.formatted(this.database.table(table)));
     }
@@ -278,10 +285,13 @@ public final class Schema implements InitializingBean {
 
     /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
     private boolean isThere(String table, JdbcTemplate jdbc) {
-        String query = "select %s from %s where 1 = 0".formatted(this.tables.get(table), this.database.table(table));
+        boolean lock = table.equals(IdempotencyDatabase.LOCK);
+        String query = "select %s from %s where %s"
+                .formatted(this.tables.get(table), this.database.table(table), lock ? "stripe >= 0" : "1 = 0");
         try {
-            this.database.inTransaction(() -> jdbc.queryForList(query));
-            return true;
+            int rows =
+                    this.database.inTransaction(() -> jdbc.queryForList(query)).size();
+            return !lock || rows >= LockStatement.STRIPES;
         } catch (DataAccessException ex) {
             if (WriteProbe.denial(ex) != null) {
                 return true;
@@ -305,6 +315,9 @@ public final class Schema implements InitializingBean {
     private static String privileges(String table) {
         if (isView(table)) {
             return "select";
+        }
+        if (table.equals(IdempotencyDatabase.LOCK)) {
+            return "select, update";
         }
         return table.equals(Ring.CONTROL)
                 ? "select, insert"

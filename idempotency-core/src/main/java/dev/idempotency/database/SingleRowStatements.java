@@ -93,7 +93,7 @@ final class SingleRowStatements {
                 where %s and topic_id = ? and next_offset < ?
                 """;
 
-        private static final String PREVIOUS = "select previous_offset from %s where %s";
+        private static final String PREVIOUS = "select previous_offset from %s where %s%s";
 
         /** Also tells what others have committed since the transaction began, where it would not see that otherwise. */
         private static final String IS_THERE = "select next_offset from %s where %s for update";
@@ -105,10 +105,11 @@ final class SingleRowStatements {
 
         private static final String VIOLATED_CONSTRAINT = "23";
 
-        Positions(String table, String now) {
+        /** {@code ending} is the end of a query that sees the latest row. */
+        Positions(String table, String now, String ending) {
             this(
                     MOVE.formatted(table, now, THIS),
-                    PREVIOUS.formatted(table, THIS),
+                    PREVIOUS.formatted(table, THIS, ending),
                     IS_THERE.formatted(table, THIS),
                     MAKE.formatted(table));
         }

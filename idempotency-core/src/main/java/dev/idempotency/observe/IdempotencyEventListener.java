@@ -41,6 +41,9 @@ public interface IdempotencyEventListener {
     /** A claim has not been answered: it waited too long for another transaction, or the database failed. */
     default void claimFailed(RuntimeException reason, long nanos) {}
 
+    /** So long a listener has waited for the lock of a business key, in vain or not. */
+    default void lockWaited(long nanos) {}
+
     /** A message's effects have been committed. */
     default void processed(MessageId id, RecordCoordinates coordinates) {}
 

@@ -70,6 +70,11 @@ public final class IdempotencyEventNotifier implements IdempotencyEventListener 
     }
 
     @Override
+    public void lockWaited(long nanos) {
+        notify(listener -> listener.lockWaited(nanos));
+    }
+
+    @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
         notify(listener -> listener.processed(id, coordinates));
     }

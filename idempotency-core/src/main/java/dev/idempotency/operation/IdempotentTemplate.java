@@ -10,6 +10,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.UnprotectedCallException;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyEventListener;
@@ -54,19 +55,22 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
     private final @Nullable ResultStore results;
+    private final @Nullable BusinessKeyLocks locks;
     private final @Nullable Steps steps;
     private final OperationTransactions transactions;
 
-    /** {@code results} and {@code steps} are {@code null} if the application defines its own store. */
+    /** {@code results}, {@code locks} and {@code steps} are {@code null} if the application defines its own store. */
     public IdempotentTemplate(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             @Nullable ResultStore results,
+            @Nullable BusinessKeyLocks locks,
             @Nullable Steps steps,
             ListableBeanFactory beanFactory) {
         this.store = store;
         this.consumers = consumers;
         this.results = results;
+        this.locks = locks;
         this.steps = steps;
         this.transactions = new OperationTransactions(beanFactory, store);
     }
@@ -239,6 +243,15 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             transaction.lookBeforeCommit();
             return free;
         });
+    }
+
+    @Override
+    public void lock(String key) {
+        if (this.locks == null) {
+            throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
+                    + " application has a ProcessedMessageStore of its own. Use the provided store.");
+        }
+        this.locks.lock(key);
     }
 
     /** Claims ids of one consumer in a transaction. */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -67,28 +68,36 @@ public final class ClaimTransaction {
      * @param claimed describes the claim in the exception if that takes too long
      */
     public <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
+        long start = System.nanoTime();
+        return execute(
+                statement,
+                "claim a message",
+                ex -> new ClaimTimeoutException(
+                        ("The claim of %s waited %d ms for another transaction that holds it, or its table. Nothing was"
+                                        + " written; the message can be retried. If listeners take that long, raise what"
+                                        + " ended the wait: idempotency.claim.timeout (%s), @Transactional(timeout = …), or"
+                                        + " the database's lock and statement timeouts.")
+                                .formatted(
+                                        claimed.get(),
+                                        Duration.ofNanos(System.nanoTime() - start)
+                                                .toMillis(),
+                                        this.claimTimeout),
+                        ex));
+    }
+
+    /** Executes a statement of a task that may have to wait, and throws another exception if that takes too long. */
+    public <T> T execute(LimitedStatement<T> statement, String task, Function<SQLException, RuntimeException> tooLong) {
         ConnectionHolder holder = holder();
         int limit = holder.hasTimeout()
                 ? Math.min(claimSeconds(), Math.max(1, holder.getTimeToLiveInSeconds()))
                 : claimSeconds();
-        long start = System.nanoTime();
         try {
             requireTransaction(holder.getConnection());
             return statement.execute(holder.getConnection(), limit);
         } catch (SQLException ex) {
-            if (!(ex instanceof SQLTimeoutException) && !this.database.dialect().isTimeout(ex)) {
-                throw translate(ex, "claim a message");
-            }
-            throw new ClaimTimeoutException(
-                    ("The claim of %s waited %d ms for another transaction that holds it, or its table. Nothing was written;"
-                                    + " the message can be retried. If listeners take that long, raise what ended the wait:"
-                                    + " idempotency.claim.timeout (%s), @Transactional(timeout = …), or the database's lock"
-                                    + " and statement timeouts.")
-                            .formatted(
-                                    claimed.get(),
-                                    Duration.ofNanos(System.nanoTime() - start).toMillis(),
-                                    this.claimTimeout),
-                    ex);
+            boolean timeout =
+                    ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex);
+            throw timeout ? tooLong.apply(ex) : translate(ex, task);
         }
     }
 

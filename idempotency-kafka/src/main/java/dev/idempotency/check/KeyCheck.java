@@ -50,6 +50,12 @@ final class KeyCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
+    private static final String LOCK_REMEDY = "Take what names the thing that must not be changed by two at once, as in"
+            + " @IdempotentListener(lock = \"'customer/' + #payload.customerId\").";
+
+    private static final Map<String, String> REMEDIES =
+            Map.of("key", KEY_REMEDY, "version", VERSION_REMEDY, "lock", LOCK_REMEDY);
+
     /** The name for arguments of type {@code Message}. */
     private static final String MESSAGE = "#__message";
 
@@ -98,7 +104,7 @@ final class KeyCheck {
     private KeyCheck(String role, String expression, ProtectedListener listener, Report report) {
         this.role = role;
         this.expression = expression;
-        this.remedy = role.equals("key") ? KEY_REMEDY : VERSION_REMEDY;
+        this.remedy = REMEDIES.get(role);
         this.report = report;
         this.code = expression
                 .replaceAll("\\s+", "")
@@ -175,6 +181,10 @@ final class KeyCheck {
         if (version != null) {
             new KeyCheck("version", version, listener, report).check(KeyCheck::checkVersion);
         }
+        String lock = listener.lockExpression();
+        if (lock != null) {
+            new KeyCheck("lock", lock, listener, report).check(KeyCheck::checkType);
+        }
     }
 
     /** Checks what keys and versions have in common first; one expression gives one finding, where one is enough. */
@@ -187,7 +197,7 @@ final class KeyCheck {
                     StartupCheck.UNSTABLE_KEY,
                     "uses %s, which is another one at every delivery.".formatted(changing),
                     this.remedy);
-        } else if (!withoutTexts.contains("#") && !withoutTexts.contains("@")) {
+        } else if (!this.role.equals("lock") && !withoutTexts.contains("#") && !withoutTexts.contains("@")) {
             add(StartupCheck.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
         } else if (!lacksProperty()) {
             rest.accept(this);
@@ -211,7 +221,10 @@ final class KeyCheck {
     }
 
     private void add(StartupCheck check, String what, String action) {
-        this.report.add(check, "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
+        this.report.add(
+                this.role.equals("lock") ? StartupCheck.LOCK : check,
+                "Its %s expression '%s' %s".formatted(this.role, this.expression, what),
+                action);
     }
 
     /** A custom argument resolver may give the listener something that is not part of the message. */
@@ -284,7 +297,7 @@ final class KeyCheck {
         return type;
     }
 
-    private void checkKey() {
+    private void checkType() {
         Class<?> type = type();
         if (KeyText.isNeverKey(type)) {
             add(
@@ -293,6 +306,10 @@ final class KeyCheck {
                     "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
                             .formatted(this.expression));
         }
+    }
+
+    private void checkKey() {
+        checkType();
         String others = SHARED.matcher(this.code.replaceAll("'[^']*'", "")).replaceAll("");
         if (OFFSET.matcher(this.code).find()) {
             if (!this.code.contains(".partition")) {

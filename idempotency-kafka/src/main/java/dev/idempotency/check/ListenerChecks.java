@@ -8,6 +8,7 @@ import dev.idempotency.kafka.EarlyLifecycle;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -29,12 +30,18 @@ public final class ListenerChecks extends EarlyLifecycle {
     private final List<BiConsumer<ProtectedListener, Report>> checks;
     private final BrokerChecks brokerChecks;
 
-    /** {@code deadLetterSuffix} is {@code null} if no dead letters are published. */
+    /**
+     * Checks listeners.
+     *
+     * @param deadLetterSuffix {@code null} if no dead letters are published
+     * @param connections how many the pool has, or {@code null} if that is not known
+     */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
             CheckPolicy policy,
             Duration brokerTimeout,
-            @Nullable String deadLetterSuffix) {
+            @Nullable String deadLetterSuffix,
+            Supplier<@Nullable Integer> connections) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
@@ -52,6 +59,7 @@ public final class ListenerChecks extends EarlyLifecycle {
                         new TransactionCheck(beanFactory)::check,
                         new ConsumerNameCheck(beanFactory, this::listeners)::check,
                         KeyCheck::check,
+                        new LockCheck(beanFactory, this::listeners, connections)::check,
                         ContainerCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
                         deadLetters::check,

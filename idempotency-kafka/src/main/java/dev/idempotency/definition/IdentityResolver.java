@@ -18,6 +18,9 @@ import org.springframework.util.StringUtils;
 /** Resolves the names of consumers, and where the keys and versions of their messages come from. */
 final class IdentityResolver {
 
+    private static final Map<String, String> EXAMPLES =
+            Map.of("key", "eventId", "version", "version", "lock", "customerId");
+
     private final ConfigurableBeanFactory beanFactory;
     private final MessageKeyResolver byDefault;
     private final AnnotationTexts texts;
@@ -76,16 +79,21 @@ final class IdentityResolver {
                 : null;
     }
 
+    /** Returns where the keys come from that a listener locks. */
+    ExpressionKeySource locksOf(String expression, ListenerMethod method, TopicIdTracker topics) {
+        return parse("lock", expression, method, topics);
+    }
+
     private ExpressionKeySource parse(String role, String expression, ListenerMethod method, TopicIdTracker topics) {
         try {
             return new ExpressionKeySource(role, expression, method.parameterNames(), this.beanFactory, topics::of);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
-                    StartupCheck.KEY_EXPRESSION,
+                    role.equals("lock") ? StartupCheck.LOCK : StartupCheck.KEY_EXPRESSION,
                     ex.getMessage() + ".",
                     method.hasParameterNames()
                             ? "Write an expression such as @IdempotentListener(%s = \"#payload.%s\")."
-                                    .formatted(role, role.equals("key") ? "eventId" : role)
+                                    .formatted(role, EXAMPLES.get(role))
                             : "Compile with -parameters, as Spring Boot's parent POM and Gradle plugin do: without it the"
                                     + " names of arguments are not known. Or use #payload.");
         }

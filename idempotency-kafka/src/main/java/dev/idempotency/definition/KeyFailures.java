@@ -60,8 +60,8 @@ public final class KeyFailures {
                 return new ConsumerWaitingException(
                         Awaited.KEYS,
                         ("%s Consumer '%s' has not processed any message yet, and all of them may be like that: it waits"
-                                        + " rather than dead-letter them. Correct the key or version of its"
-                                        + " @IdempotentListener, or let the producer set the id.")
+                                        + " rather than dead-letter them. Correct the key, version or lock of"
+                                        + " its @IdempotentListener, or let the producer set the id.")
                                 .formatted(unusable.getMessage(), this.consumer.name()),
                         unusable);
             }

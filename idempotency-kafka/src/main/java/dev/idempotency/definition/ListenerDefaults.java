@@ -6,6 +6,7 @@ import dev.idempotency.dedup.JdbcStrategyFactory;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.step.Steps;
@@ -15,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results or steps; without the
+ * Defaults of all listeners. With a custom store there are no other strategies, inboxes, results, locks or steps; without the
  * operators' module there are no inboxes.
  */
 public record ListenerDefaults(
@@ -31,6 +32,7 @@ public record ListenerDefaults(
         InboxRecorder.@Nullable Factory inboxes,
         boolean inboxByDefault,
         @Nullable ResultStore results,
+        @Nullable BusinessKeyLocks locks,
         @Nullable Steps steps,
         boolean transactionPerPoll,
         boolean claimAtCommit) {

@@ -4,10 +4,11 @@ import dev.idempotency.StepRunner;
 import dev.idempotency.dedup.ClaimStrategy;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** All that is known of a listener from start-up on; the inbox is {@code null} if its messages are not kept. */
+/** All that is known of a listener from start-up on; lock and inbox are {@code null} if it has none. */
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,
@@ -16,6 +17,17 @@ public record ListenerDefinition(
         Supplier<ClaimedTransaction> transactions,
         ClaimStrategy strategy,
         ConflictHandling conflicts,
+        @Nullable ListenerLock lock,
         StepRunner steps,
         @Nullable InboxRecorder inbox,
-        IdempotencyEventListener observer) {}
+        IdempotencyEventListener observer) {
+
+    /** Returns the variables of the converted message that identity and lock need; none if the record is enough. */
+    public Set<String> variables() {
+        Set<String> variables = this.messageFactory.variables();
+        if (this.lock != null) {
+            variables.addAll(this.lock.keys().source().variables());
+        }
+        return variables;
+    }
+}

@@ -11,6 +11,7 @@ import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
+import dev.idempotency.key.LockKeyResolver;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
@@ -88,6 +89,9 @@ final class ListenerResolver {
                 faults.collect("", () -> this.texts.resolve(annotation.version(), StartupCheck.KEY_EXPRESSION));
         ExpressionKeySource versions = faults.<@Nullable ExpressionKeySource>collect(
                 null, () -> this.identities.versionsOf(strategy, version, method, topics));
+        String lockExpression = faults.collect("", () -> this.texts.resolve(annotation.lock(), StartupCheck.LOCK));
+        ListenerLock lock =
+                faults.<@Nullable ListenerLock>collect(null, () -> lock(lockExpression, consumer, method, topics));
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
@@ -124,7 +128,9 @@ final class ListenerResolver {
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
             ConflictHandling conflicts =
                     ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);
-            boolean fromHeaders = !StringUtils.hasText(key) && this.defaults.keyResolver() instanceof HeaderKeyResolver;
+            boolean fromHeaders = !StringUtils.hasText(key)
+                    && lock == null
+                    && this.defaults.keyResolver() instanceof HeaderKeyResolver;
             definition = new ListenerDefinition(
                     consumer,
                     method,
@@ -142,6 +148,7 @@ final class ListenerResolver {
                     () -> new ClaimedTransaction(manager, attribute, this.strategies.store(), afterCommit),
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
+                    lock,
                     this.strategies.steps(strategy, atCommit, observer),
                     inbox,
                     observer);
@@ -156,9 +163,26 @@ final class ListenerResolver {
                 attribute,
                 StringUtils.hasText(key) ? key : null,
                 (versions != null) ? version : null,
+                (lock != null) ? lockExpression : null,
                 constraint,
                 faults.found(),
                 definition);
+    }
+
+    private @Nullable ListenerLock lock(
+            String expression, String consumer, ListenerMethod method, TopicIdTracker topics) {
+        if (!StringUtils.hasText(expression)) {
+            return null;
+        }
+        if (this.defaults.locks() == null) {
+            throw ListenerFault.found(
+                    StartupCheck.LOCK,
+                    "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own."
+                            .formatted(expression),
+                    "Remove it, or use the provided store.");
+        }
+        ExpressionKeySource keys = this.identities.locksOf(expression, method, topics);
+        return new ListenerLock(new LockKeyResolver(consumer, keys), this.defaults.locks());
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {

@@ -113,11 +113,8 @@ final class PollSharingResolver {
                 // All records of a poll are claimed before the first is converted for its listener.
                 obstacle(
                         definition != null
-                                && !definition
-                                        .method()
-                                        .payloadVariables()
-                                        .containsAll(definition.messageFactory().variables()),
-                        "Its key or version needs more than the record and its deserialized value.",
+                                && !definition.method().payloadVariables().containsAll(definition.variables()),
+                        "Its key, version or lock needs more than the record and its deserialized value.",
                         "Take it from #record, #headers or, where a deserializer creates it, #payload"));
     }
 

@@ -35,6 +35,7 @@ public record ProtectedListener(
         TransactionAttribute transactionAttribute,
         @Nullable String keyExpression,
         @Nullable String versionExpression,
+        @Nullable String lockExpression,
         @Nullable UniqueConstraint constraint,
         List<ListenerFault> faults,
         @Nullable ListenerDefinition definition) {
@@ -57,6 +58,7 @@ public record ProtectedListener(
                         this.transactionAttribute,
                         this.keyExpression,
                         this.versionExpression,
+                        this.lockExpression,
                         this.constraint,
                         Stream.concat(this.faults.stream(), more.stream()).toList(),
                         null);

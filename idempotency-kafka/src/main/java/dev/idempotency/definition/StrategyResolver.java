@@ -226,12 +226,15 @@ final class StrategyResolver {
         return true;
     }
 
-    private static @Nullable String contradictionToClaimAtCommit(ListenerCandidate candidate, boolean shared) {
+    private @Nullable String contradictionToClaimAtCommit(ListenerCandidate candidate, boolean shared) {
         if (shared || ListenerContainers.deliversBatches(candidate.container())) {
             return (shared ? "transactionPerPoll" : "a batch listener") + ", which claims all messages at once";
         }
         if (candidate.annotation().storeReply()) {
             return "storeReply, as the claim is not held while the listener runs";
+        }
+        if (isStated(candidate.annotation().lock())) {
+            return "lock, as duplicates would wait for it";
         }
         DeduplicationStrategy strategy = candidate.annotation().strategy();
         return (strategy != DeduplicationStrategy.MESSAGE_ID) ? "strategy = DeduplicationStrategy." + strategy : null;

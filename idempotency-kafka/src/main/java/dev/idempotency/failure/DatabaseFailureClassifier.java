@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.Causes;
 import java.sql.SQLException;
@@ -84,7 +85,9 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 && !hasSqlState(throwable)) {
             return FailureKind.OUTAGE;
         }
-        if (throwable instanceof ClaimTimeoutException || throwable instanceof PessimisticLockingFailureException) {
+        if (throwable instanceof ClaimTimeoutException
+                || throwable instanceof LockTimeoutException
+                || throwable instanceof PessimisticLockingFailureException) {
             return FailureKind.CONTENTION;
         }
         return FailureKind.MESSAGE;

@@ -42,7 +42,7 @@ import org.springframework.util.ClassUtils;
  */
 public final class ExpressionKeySource implements KeySource {
 
-    private static final String KEY = "key";
+    private static final String VERSION = "version";
 
     private static final String COORDINATES = "coordinates";
 
@@ -65,8 +65,8 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression for the role {@code key} or {@code version}; {@code coordinates} finds those of a record's
-     * original.
+     * Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code coordinates} finds those of a
+     * record's original.
      *
      * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not
      * exist
@@ -104,7 +104,7 @@ public final class ExpressionKeySource implements KeySource {
                     : ex.getMessage();
             throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
         }
-        this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
+        this.parts = role.equals(VERSION) ? List.of(whole) : partsOf(whole, parser);
         this.coordinates = named.contains(COORDINATES) ? coordinates : null;
         this.variables = known.stream()
                 .filter(variable ->

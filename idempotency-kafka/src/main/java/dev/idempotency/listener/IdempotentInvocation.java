@@ -12,6 +12,7 @@ import dev.idempotency.dedup.InboundMessage;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.store.ClaimedTransaction;
@@ -20,6 +21,9 @@ import java.io.Serial;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -35,8 +39,11 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     final Delivery delivery;
     final ListenerDefinition definition;
     private ClaimStrategy strategy;
-    private final ClaimedTransaction transaction;
+    private ClaimedTransaction transaction;
     private List<InboundMessage> messages = List.of();
+    private @Nullable String[] lockKeys = {};
+    private BusinessKeyLocks.@Nullable Attempt lock;
+    private Set<String> awaitedKeys = Set.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable ClaimResult result;
     private IdempotencyContextHolder.@Nullable Scope context;
@@ -104,6 +111,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private List<InboundMessage> identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
         List<InboundMessage> identified = new ArrayList<>(records.size());
+        this.lockKeys = (this.definition.lock() != null) ? new String[records.size()] : this.lockKeys;
         for (int i = 0; i < records.size(); i++) {
             try {
                 InboundMessage message = identify(records.get(i), i);
@@ -123,12 +131,24 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
-        return this.definition.messageFactory().create(position, view(position));
+        MessageView view = view(position);
+        InboundMessage message = this.definition.messageFactory().create(position, view);
+        if (message != null && this.definition.lock() != null) {
+            this.lockKeys[position] = this.definition.lock().keys().resolve(view);
+        }
+        return message;
     }
 
     private @Nullable Object execute() throws Throwable {
         long start = System.nanoTime();
         try {
+            Object result = this.transaction.execute(this::claimAndCall);
+            if (this.lock == null || this.awaitedKeys.isEmpty()) {
+                return result;
+            }
+            // It was rolled back, and waits for others of this instance without a connection.
+            this.lock.await(this.awaitedKeys);
+            this.transaction = this.definition.transactions().get();
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
             ClaimResult refusal = findRefusal(ex);
@@ -142,6 +162,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         } finally {
             if (this.context != null) {
                 this.context.close();
+            }
+            if (this.lock != null) {
+                this.lock.close();
+                this.definition.observer().lockWaited(this.lock.waited().toNanos());
             }
             if (this.transaction.isCommitted() && this.returned) {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
@@ -164,6 +188,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
+        if (!lock(answer.accepted())) {
+            this.transaction.requestRollback();
+            return null;
+        }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
         if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
@@ -171,6 +199,29 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContextHolder.open(answer.ids(), this.definition.steps());
         return callAndStore(answer.accepted());
+    }
+
+    /**
+     * Locks the business keys of new messages; duplicates wait for none.
+     *
+     * @return {@code false} if another transaction of this instance has one, and this one is to wait for it elsewhere
+     */
+    private boolean lock(List<InboundMessage> accepted) {
+        if (this.definition.lock() == null || accepted.isEmpty()) {
+            return true;
+        }
+        Set<String> keys = accepted.stream()
+                .map(message -> Objects.requireNonNull(this.lockKeys[message.position()]))
+                .collect(Collectors.toSet());
+        if (this.lock == null) {
+            this.lock = this.definition.lock().locks().attempt();
+            if (!this.lock.enter(keys) && this.transaction.isOwn()) {
+                this.awaitedKeys = keys;
+                return false;
+            }
+        }
+        this.lock.lock(keys);
+        return true;
     }
 
     private void requireNoConflict(ClaimResult answer) {

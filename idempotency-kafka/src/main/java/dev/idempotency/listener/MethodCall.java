@@ -35,7 +35,7 @@ final class MethodCall extends IdempotentInvocation {
         int records = this.delivery.records().size();
         if (this.delivery.isBatch()
                 && records > 1
-                && !this.definition.messageFactory().variables().isEmpty()) {
+                && !this.definition.variables().isEmpty()) {
             requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
         }
         return super.proceed();

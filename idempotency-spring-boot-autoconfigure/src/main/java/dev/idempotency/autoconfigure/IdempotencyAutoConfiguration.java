@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
@@ -78,9 +79,16 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             DeclaredConsumers consumers,
             ObjectProvider<ResultStore> results,
+            ObjectProvider<BusinessKeyLocks> locks,
             ObjectProvider<Steps> steps,
             ListableBeanFactory beanFactory) {
-        return new IdempotentTemplate(store, consumers, results.getIfAvailable(), steps.getIfAvailable(), beanFactory);
+        return new IdempotentTemplate(
+                store,
+                consumers,
+                results.getIfAvailable(),
+                locks.getIfAvailable(),
+                steps.getIfAvailable(),
+                beanFactory);
     }
 
     @Configuration(proxyBeanMethods = false)

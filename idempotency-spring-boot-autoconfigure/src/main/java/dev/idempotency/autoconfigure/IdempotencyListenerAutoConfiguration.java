@@ -16,6 +16,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.result.ResultStore;
 import dev.idempotency.step.Steps;
@@ -95,6 +96,7 @@ public final class IdempotencyListenerAutoConfiguration {
             DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorder.Factory> inboxes,
             ObjectProvider<ResultStore> results,
+            ObjectProvider<BusinessKeyLocks> locks,
             ObjectProvider<Steps> steps,
             TopicLookup topics,
             IdempotencyProperties properties) {
@@ -111,6 +113,7 @@ public final class IdempotencyListenerAutoConfiguration {
                 inboxes.getIfAvailable(),
                 properties.inbox().enabled(),
                 results.getIfAvailable(),
+                locks.getIfAvailable(),
                 steps.getIfAvailable(),
                 properties.transactionPerPoll(),
                 properties.claim().atCommit());

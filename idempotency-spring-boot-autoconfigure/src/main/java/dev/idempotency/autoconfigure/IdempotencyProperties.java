@@ -31,6 +31,7 @@ import org.springframework.util.unit.DataSize;
  *     otherwise
  * @param key how messages are identified
  * @param claim how messages are claimed
+ * @param lock how business keys are locked
  * @param schema where the tables are and who makes them
  * @param metrics statistics of the store
  * @param producer ids for messages that are sent
@@ -51,6 +52,7 @@ public record IdempotencyProperties(
         @DefaultValue("warn") OnConflict onConflict,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
+        @DefaultValue Lock lock,
         @DefaultValue Schema schema,
         @DefaultValue Metrics metrics,
         @DefaultValue Producer producer,
@@ -139,6 +141,18 @@ public record IdempotencyProperties(
         public Claim {
             // Beyond a day a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
             requireBetween("claim.timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
+        }
+    }
+
+    /**
+     * How business keys are locked.
+     *
+     * @param timeout how long a listener, or code, waits for another transaction that holds the same lock
+     */
+    public record Lock(@DefaultValue("10s") Duration timeout) {
+
+        public Lock {
+            requireBetween("lock.timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
         }
     }
 

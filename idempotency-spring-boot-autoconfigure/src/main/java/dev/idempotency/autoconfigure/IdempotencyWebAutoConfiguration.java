@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.LockTimeoutException;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.ResultForgottenException;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -40,6 +41,12 @@ public final class IdempotencyWebAutoConfiguration {
         ProblemDetail onConcurrentRequest() {
             return ProblemDetail.forStatusAndDetail(
                     HttpStatus.CONFLICT, "The first request with this key is still in progress: try again.");
+        }
+
+        @ExceptionHandler(LockTimeoutException.class)
+        ProblemDetail onLock() {
+            return ProblemDetail.forStatusAndDetail(
+                    HttpStatus.CONFLICT, "Another request or message is in progress for the same object: try again.");
         }
 
         @ExceptionHandler(ResultForgottenException.class)

@@ -4,6 +4,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.RetentionMode;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.operation.DeclaredConsumers;
@@ -93,6 +94,11 @@ final class JdbcStoreConfiguration {
                 store.database(),
                 converter::getIfAvailable,
                 properties.results().maxSize());
+    }
+
+    @Bean
+    BusinessKeyLocks idempotencyBusinessKeyLocks(JdbcProcessedMessageStore store, IdempotencyProperties properties) {
+        return new BusinessKeyLocks(store.database(), properties.lock().timeout());
     }
 
     @Bean

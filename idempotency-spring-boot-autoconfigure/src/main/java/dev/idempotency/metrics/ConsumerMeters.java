@@ -41,6 +41,7 @@ final class ConsumerMeters implements IdempotencyEventListener {
     private final Counter conflicts;
     private final Timer lag;
     private final Timer age;
+    private final Timer lockWait;
     private final Timer listener;
     private final Counter retries;
     private final Counter deadLetters;
@@ -85,6 +86,8 @@ final class ConsumerMeters implements IdempotencyEventListener {
                 ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset")
                 : null;
         this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again")
+                .register(registry);
+        this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key")
                 .register(registry);
         this.listener = timer(
                         IdempotencyMeters.LISTENER,
@@ -149,6 +152,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
     @Override
     public void claimFailed(RuntimeException reason, long nanos) {
         this.claims.get(ClaimResult.of(reason)).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void lockWaited(long nanos) {
+        this.lockWait.record(nanos, TimeUnit.NANOSECONDS);
     }
 
     @Override

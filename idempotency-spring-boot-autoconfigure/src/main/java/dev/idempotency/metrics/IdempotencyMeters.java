@@ -10,6 +10,7 @@ public final class IdempotencyMeters {
     public static final String RETENTION = "idempotency.retention";
     public static final String LAG = "idempotency.lag";
     public static final String CLAIM = "idempotency.claim";
+    public static final String LOCK_WAIT = "idempotency.lock.wait";
     public static final String LISTENER = "idempotency.listener";
     public static final String STEPS = "idempotency.steps";
     public static final String RETRIES = "idempotency.retries";

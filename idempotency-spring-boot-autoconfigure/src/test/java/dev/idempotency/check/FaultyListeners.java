@@ -45,6 +45,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
@@ -89,6 +90,9 @@ class FaultyListeners {
 
         @AliasFor(annotation = IdempotentListener.class)
         String version() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String lock() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
         DeduplicationStrategy strategy() default DeduplicationStrategy.MESSAGE_ID;
@@ -315,6 +319,32 @@ class FaultyListeners {
 
         @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#payload.length()")
         void soundVersion(String payload) {}
+    }
+
+    static class Locks {
+
+        @Faulty(key = "#payload", lock = "#order.customerId")
+        void unknownLock(String payload) {}
+
+        @Faulty(key = "#order", lock = "'customer/' + #order.customerId")
+        void lockOfNothing(String order) {}
+
+        @Faulty(key = "#payload", lock = "T(java.util.UUID).randomUUID()")
+        void randomLock(String payload) {}
+
+        @Transactional(isolation = Isolation.REPEATABLE_READ)
+        @Faulty(key = "#payload", lock = "#payload")
+        void lockTooLate(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", concurrency = "20")
+        @IdempotentListener(lock = "'one for all'", claimAtCommit = "true")
+        void lockAtCommit(String payload) {}
+    }
+
+    static class SoundLock {
+
+        @Faulty(lock = "'one for all'")
+        void soundLock(String payload) {}
     }
 
     static class Containers {

@@ -136,6 +136,7 @@ class FaultyListenersIT {
                 "wrapped",
                 "inheritedProtected",
                 "soundVersion",
+                "soundLock",
                 "recovering",
                 "batch",
                 "offsets",
@@ -150,7 +151,7 @@ class FaultyListenersIT {
             })
     void whatIsNoFaultIsNotNamed(String method) {
         assertThat(findings).noneMatch(finding -> finding.where().contains("." + method + "("));
-        assertThat(warnings.lines().filter(line -> !line.startsWith("[shared-topic]")))
+        assertThat(warnings.lines().filter(line -> !line.matches("\\[(shared-topic|lock-connections)].*")))
                 .isNotEmpty()
                 .noneMatch(line -> line.contains("." + method + "("));
     }
@@ -194,6 +195,17 @@ class FaultyListenersIT {
                         assertThat(finding.what())
                                 .startsWith("DeduplicationStrategy.UNIQUE_CONSTRAINT needs PostgreSQL");
                     });
+        }
+    }
+
+    @Test
+    void aLockIsRefusedWhereConnectionsBeginWithASnapshot() {
+        try (TestDatabase postgres = TestPostgres.createDatabase()) {
+            String isolation = "spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ";
+            assertThat(findingsOf(postgres.jdbcUrl(), List.of(isolation), FaultyListeners.SoundLock.class))
+                    .singleElement()
+                    .extracting(Finding::check)
+                    .isEqualTo(StartupCheck.LOCK);
         }
     }
 

@@ -51,6 +51,7 @@ class KeyCheckTests {
                 key,
                 version,
                 null,
+                null,
                 List.of(),
                 null);
         KeyCheck.check(candidate, (check, what, remedy) -> findings.add(check));

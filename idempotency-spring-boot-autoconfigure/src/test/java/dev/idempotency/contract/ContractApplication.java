@@ -80,6 +80,7 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("spring.jpa.hibernate.ddl-auto", "none"),
             Map.entry("idempotency.checks.broker-timeout", "0"),
             Map.entry("idempotency.claim.timeout", "1s"),
+            Map.entry("idempotency.lock.timeout", "1s"),
             Map.entry("idempotency.cleanup.enabled", "false"),
             Map.entry("idempotency.errors.initial-interval", "20ms"),
             Map.entry("idempotency.errors.max-interval", "50ms"),

@@ -57,6 +57,10 @@ abstract class DeliveryContract {
                         .unless(kind.atCommit, "it holds its claim for no longer than the commit")
                         .unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it claims nothing"),
 
+                // Other messages that lock the same business key.
+                locked(kind, "is-alone"),
+                locked(kind, "outlasts-the-lock"),
+
                 // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
                 scenario(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
                 identified(kind)
@@ -253,6 +257,14 @@ abstract class DeliveryContract {
                 .concurrently()
                 .expect(effects(command), deadLetters(), duplicates(1))
                 .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a partition has one consumer at a time");
+    }
+
+    private static Scenario locked(Kind kind, String command) {
+        return scenario(kind)
+                .send("1:" + command, "2:" + command)
+                .concurrently()
+                .expect(effects(command, command), deadLetters(), duplicates(0))
+                .unless(!kind.locks, "it locks nothing");
     }
 
     private static Scenario unretried(Kind kind) {

@@ -167,6 +167,8 @@ abstract class GenericListener {
             case "meets-rival-and-fails-once" -> failIf(meetRival());
             case "fails-if-repeated" -> pay(order);
             case "outlasts-the-claim" -> await().until(() -> this.journal.reported("claimFailed") > 0);
+            case "is-alone" -> stayAlone();
+            case "outlasts-the-lock" -> await().until(() -> this.journal.reported("retried") > 0);
             case "deadlocks" -> failIf(attempt <= OUTAGE, "do $$ begin raise using errcode = '40P01'; end $$");
             case "outage@work", "outage@after-steps" -> failIf(attempt <= OUTAGE, CUT);
             case "outage@after-commit" -> failAfterCommitIf(attempt == 1);
@@ -218,6 +220,21 @@ abstract class GenericListener {
         boolean first = this.journal.arrivals.getAndIncrement() == 0;
         await().until(() -> this.journal.arrivals.get() > 1);
         return first;
+    }
+
+    /** Stays for as long as another one that is not kept out needs to come. */
+    private void stayAlone() {
+        if (this.journal.arrivals.incrementAndGet() > 1) {
+            this.journal.violations.add("two at once have locked the same key");
+        }
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+            @Override
+            public void beforeCompletion() {
+                GenericListener.this.journal.arrivals.decrementAndGet();
+            }
+        });
+        await().during(Duration.ofMillis(300)).until(() -> this.journal.arrivals.get() > 0);
     }
 
     /** The first to come waits until another transaction waits for it; returns whether it was the first. */

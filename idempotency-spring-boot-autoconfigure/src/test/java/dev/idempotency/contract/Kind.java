@@ -26,6 +26,9 @@ enum Kind {
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     AT_COMMIT("claim at commit", RecordsAtCommit::new),
     AT_COMMIT_MANUAL("claim at commit, manual ack, inbox", AcknowledgedRecordsAtCommit::new, "acknowledged"),
+    LOCK("lock", LockedRecords::new),
+    LOCK_BATCH("lock of a batch", LockedBatches::new),
+    LOCK_POLL("lock of a poll", LockedPolls::new),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
     OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
@@ -41,6 +44,9 @@ enum Kind {
 
     /** Whether messages are claimed when the listener has returned. */
     final boolean atCommit;
+
+    /** Whether its messages lock a business key. */
+    final boolean locks;
 
     /** Whether messages are kept in the inbox. */
     final boolean inbox;
@@ -61,6 +67,7 @@ enum Kind {
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.atCommit = annotation.claimAtCommit().equals("true");
+        this.locks = !annotation.lock().isEmpty();
         this.inbox = annotation.inbox().equals("true");
         this.strategy = annotation.strategy();
         this.onConflict = annotation.onConflict();
@@ -146,6 +153,15 @@ enum Kind {
 
     @IdempotentListener(onConflict = "fail", transactionPerPoll = "true")
     static class Polls extends OfRecords {}
+
+    @IdempotentListener(onConflict = "fail", lock = "#record.topic()")
+    static class LockedRecords extends OfRecords {}
+
+    @IdempotentListener(onConflict = "fail", lock = "#record.topic()")
+    static class LockedBatches extends OfBatches {}
+
+    @IdempotentListener(onConflict = "fail", lock = "#record.topic()", transactionPerPoll = "true")
+    static class LockedPolls extends OfRecords {}
 
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class RecordsByOffset extends OfRecords {}

@@ -79,6 +79,17 @@ class MigrationIT {
     }
 
     @ParameterizedTest
+    @EnumSource(value = StoreServer.class, mode = EnumSource.Mode.EXCLUDE, names = "POSTGRES")
+    void aRowThatIsMissingAmongThoseThatAreLockedIsAskedFor(StoreServer server) {
+        connect(server);
+        migrate();
+        this.jdbc.update("delete from idempotency_lock where stripe = 1023");
+        assertThatException().isThrownBy(this::migrate).withMessageContaining("rows: idempotency_lock");
+        runByHand();
+        assertThatAllIsThere();
+    }
+
+    @ParameterizedTest
     @EnumSource(StoreServer.class)
     void instancesThatStartAtTheSameTimeMigrateOnce(StoreServer server) throws Exception {
         int instances = 4;

@@ -31,7 +31,8 @@ class UserRightsIT {
                     .as("without " + right)
                     .isThrownBy(schema::afterPropertiesSet)
                     .extracting(IdempotencyConfigurationException::action, STRING)
-                    .contains("grant select, insert, update, delete on idempotency_processed to APP;");
+                    .contains("grant select, insert, update, delete on idempotency_processed to APP;")
+                    .contains("grant select, update on idempotency_lock to APP;");
             this.owner.execute("grant " + right + " on schema public to app");
         }
         assertThatCode(schema::afterPropertiesSet).doesNotThrowAnyException();

@@ -113,6 +113,13 @@ class RoundTripsIT {
     }
 
     @Test
+    void aLockCostsOneMoreARecordABatchAndAPoll() {
+        assertThat(roundTripsOf("lock")).hasSize(MESSAGES).containsOnly(RAW + 2);
+        assertThat(roundTripsOf("lock-batch")).isNotEmpty().containsOnly(RAW + 2);
+        assertThat(roundTripsOf("lock-poll")).containsExactly(MESSAGES + RAW + 1);
+    }
+
+    @Test
     void anInboxCostsOneMoreARecordAndAFewABatch() {
         // The first delivery after a start is counted, lest it end the process each time.
         List<Integer> kept = roundTripsOf("kept");
@@ -253,6 +260,24 @@ class RoundTripsIT {
         static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>>
                 withoutRecordInterceptor() {
             return container -> container.setRecordInterceptor(null);
+        }
+
+        @KafkaListener(id = "lock", topics = "${topic}")
+        @IdempotentListener(lock = "#payload")
+        void lock(String payload) {
+            this.effects.happen("lock " + payload);
+        }
+
+        @KafkaListener(id = "lock-batch", topics = "${topic}", batch = "true")
+        @IdempotentListener(lock = "#payload")
+        void lockBatch(List<String> payloads) {
+            this.effects.happen("lock-batch of " + payloads.size());
+        }
+
+        @KafkaListener(id = "lock-poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
+        @IdempotentListener(lock = "#record.value()", transactionPerPoll = "true")
+        void lockPoll(String payload) {
+            this.effects.happen("lock-poll " + payload);
         }
 
         @KafkaListener(id = "kept", topics = "${topic}")

@@ -126,6 +126,8 @@ class MeterEventListenerTests {
                 .allSatisfy(result -> assertThat(
                                 timer("idempotency.claim", "result", result).totalTime(TimeUnit.NANOSECONDS))
                         .isEqualTo(1000));
+        assertThat(timer("idempotency.lock.wait").totalTime(TimeUnit.NANOSECONDS))
+                .isEqualTo(1000);
         assertThat(count("idempotency.messages", "outcome", "failed")).isEqualTo(1);
         assertThat(count("idempotency.messages", "outcome", "stale")).isOne();
         assertThat(timer("idempotency.lag").max(TimeUnit.SECONDS)).isGreaterThanOrEqualTo(60);
@@ -170,6 +172,7 @@ class MeterEventListenerTests {
         observer.claimAnswered(2, 1, 1000);
         observer.claimFailed(new ClaimTimeoutException("too long", null), 1000);
         observer.claimFailed(new IllegalStateException("database down"), 1000);
+        observer.lockWaited(1000);
         observer.processed(ID, RECORD);
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));

@@ -227,6 +227,7 @@ class OperationsIT {
                 this.app.bean(DeclaredConsumers.class),
                 this.app.bean(ResultStore.class),
                 null,
+                null,
                 (manager != null)
                         ? new StaticListableBeanFactory(Map.of("manager", manager))
                         : this.app.context().getBeanFactory());

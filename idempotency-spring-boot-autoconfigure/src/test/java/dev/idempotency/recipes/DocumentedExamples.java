@@ -156,6 +156,24 @@ abstract class DocumentedExamples {
         }
     }
 
+    abstract static class LocksPage {
+
+        record Order(String id, String customerId) {}
+
+        IdempotentOperations idempotent;
+        List<Order> orders;
+
+        @KafkaListener(topics = "orders")
+        @IdempotentListener(key = "#order.id", lock = "'customer/' + #order.customerId")
+        void on(Order order) {
+            this.orders.add(order);
+        }
+
+        void fromCode() {
+            idempotent.lock("customer/42");
+        }
+    }
+
     static class RetentionPage {
 
         @KafkaListener(topics = "payments")

@@ -15,6 +15,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.KafkaCoordinates;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
+import dev.idempotency.lock.BusinessKeyLocks;
 import dev.idempotency.observe.IdempotencyEventListener;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,7 @@ import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
@@ -104,6 +106,23 @@ class ContestedMessagesIT extends StoreTest {
                 assertThat(ex).as("it is redelivered").hasMessageContaining("is redelivered");
             }
             status.setRollbackOnly();
+        });
+    }
+
+    /** Also where the first plain read of a transaction decides what it sees. */
+    @ParameterizedTest
+    @ValueSource(strings = {"id", "offset", "version"})
+    void whoeverHasGotItsLockSeesWhatOthersCommittedBefore(String kind) {
+        BusinessKeyLocks locks = new BusinessKeyLocks(this.database, PATIENCE);
+        ClaimStrategy strategy = strategy(kind);
+        this.transaction.executeWithoutResult(status -> strategy.claim(List.of(message(kind, 0))));
+        this.database.jdbc().update("delete from elsewhere");
+        this.transaction.executeWithoutResult(status -> {
+            strategy.claim(List.of(message(kind, 0), message(kind, 1), message(kind, 2)));
+            inAnotherThread(() -> this.database.jdbc().update("insert into elsewhere (id) values (1)"));
+            locks.lock(kind);
+            assertThat(this.database.jdbc().queryForList("select id from elsewhere"))
+                    .hasSize(1);
         });
     }
 

@@ -47,7 +47,7 @@ public enum StoreServer {
     }
 
     /** That database with its dialect. */
-    IdempotencyDatabase database() {
+    public IdempotencyDatabase database() {
         return databaseOf(dataSource());
     }
 

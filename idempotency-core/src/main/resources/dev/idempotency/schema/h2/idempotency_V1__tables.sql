@@ -90,6 +90,15 @@ create table if not exists idempotency_inbox (
 
 create index if not exists idempotency_inbox_status on idempotency_inbox (status, updated_at);
 
+-- A row for each group of business keys, to be locked.
+create table if not exists idempotency_lock (
+    stripe integer not null,
+    constraint idempotency_lock_pkey primary key (stripe)
+);
+
+insert into idempotency_lock (stripe)
+select x from system_range(0, 1023) where x not in (select stripe from idempotency_lock);
+
 create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
        utf8tostring(record_key) as record_key, record_headers, utf8tostring(payload) as payload_text,

@@ -87,6 +87,16 @@ create table if not exists idempotency_inbox (
     index idempotency_inbox_status (status, updated_at)
 ) engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */;
 
+-- A row for each group of business keys, to be locked.
+create table if not exists idempotency_lock (
+    stripe integer not null,
+    primary key (stripe)
+) engine = InnoDB;
+
+insert ignore into idempotency_lock (stripe)
+with recursive digit (n) as (select 0 union all select n + 1 from digit where n < 31)
+select high.n * 32 + low.n from digit as high cross join digit as low;
+
 create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
        convert(record_key using utf8mb4) as record_key, record_headers,
