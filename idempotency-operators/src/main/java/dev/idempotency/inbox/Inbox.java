@@ -18,7 +18,8 @@ public interface Inbox {
     InboxPage find(InboxQuery query);
 
     /** One message with all that was received of it, or {@code null} if it is not in the inbox. */
-    @Nullable InboxMessage find(MessageId id);
+    @Nullable
+    InboxMessage find(MessageId id);
 
     /**
      * The statuses of messages, as far as they are in the inbox.

@@ -30,7 +30,8 @@ public interface Reconciliation {
     ReconciliationReport start(ReconciliationRequest request);
 
     /** The reconciliation of a consumer that runs, or ran last since the start of this instance; {@code null} without one. */
-    @Nullable ReconciliationReport lastReconciliation(String consumer);
+    @Nullable
+    ReconciliationReport lastReconciliation(String consumer);
 
     /** Has the reconciliation of a consumer end soon; returns whether there is one. */
     boolean cancel(String consumer);

@@ -26,7 +26,8 @@ public interface DeadLetters {
     DeadLetterPage find(DeadLetterQuery query);
 
     /** One dead letter of a consumer with its whole record, or {@code null} if there is none there. */
-    @Nullable DeadLetterMessage find(String consumer, RecordCoordinates record);
+    @Nullable
+    DeadLetterMessage find(String consumer, RecordCoordinates record);
 
     /**
      * The original records of a consumer's dead letters since a time.
@@ -42,7 +43,8 @@ public interface DeadLetters {
      * @return what became of it; {@code null} if there is no such dead letter
      * @throws OperatorActionException also if another redrive of the consumer is under way
      */
-    @Nullable RedriveReport redrive(String consumer, RecordCoordinates record);
+    @Nullable
+    RedriveReport redrive(String consumer, RecordCoordinates record);
 
     /**
      * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
@@ -56,7 +58,8 @@ public interface DeadLetters {
     RedriveReport redriveMatching(String consumer, ExceptionPattern exception);
 
     /** The redrive of a consumer that runs, or ran last since the start of this instance; {@code null} without one. */
-    @Nullable RedriveReport lastRedrive(String consumer);
+    @Nullable
+    RedriveReport lastRedrive(String consumer);
 
     /** Has the redrive of a consumer end after the dead letter that is being sent; returns whether there is one. */
     boolean cancel(String consumer);
