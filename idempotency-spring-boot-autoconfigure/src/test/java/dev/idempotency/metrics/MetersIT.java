@@ -162,25 +162,27 @@ class MetersIT {
 
     @Test
     void everyQueryOfTheDashboardIsAnsweredByTheMetersOfARunningApplication() throws IOException {
+        PrometheusScrape scrape = PrometheusScrape.of(this.app);
         List<String> queries = JsonPath.read(dashboard(), "$.panels[*].targets[*].expr");
         List<String> variables = JsonPath.read(dashboard(), "$.templating.list[?(@.type == 'query')].query.query");
-        assertThat(queries).hasSizeGreaterThan(20).allSatisfy(this::requireAnswer);
-        assertThat(variables).isNotEmpty().allSatisfy(this::requireAnswer);
+        assertThat(queries).hasSizeGreaterThan(20).allSatisfy(query -> requireAnswer(scrape, query));
+        assertThat(variables).isNotEmpty().allSatisfy(query -> requireAnswer(scrape, query));
     }
 
     @Test
     void everyAlertIsAnsweredByTheMetersOfARunningApplication() throws IOException {
+        PrometheusScrape scrape = PrometheusScrape.of(this.app);
         String yaml = Files.readString(FOLDER.resolve("prometheus/idempotency-alerts.yml"));
         List<String> queries = JsonPath.read(new Yaml().<Object>load(yaml), "$.groups[*].rules[*].expr");
-        assertThat(queries).hasSizeGreaterThan(5).allSatisfy(this::requireAnswer);
+        assertThat(queries).hasSizeGreaterThan(5).allSatisfy(query -> requireAnswer(scrape, query));
     }
 
     /** Each of its metrics is exported, with the labels and the values that are asked for. */
-    private void requireAnswer(String query) {
+    private static void requireAnswer(PrometheusScrape scrape, String query) {
         List<MatchResult> metrics = METRIC.matcher(query).results().toList();
         assertThat(metrics).as(query).isNotEmpty();
         for (MatchResult metric : metrics) {
-            List<Series> exported = PrometheusScrape.of(this.app).all().stream()
+            List<Series> exported = scrape.all().stream()
                     .filter(series -> series.name().equals(metric.group(1)))
                     .toList();
             assertThat(exported).as(metric.group()).isNotEmpty();
