@@ -8,9 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
@@ -135,8 +133,7 @@ final class BrokerChecks {
 
     /** Says nothing where the brokers create topics, or do not say whether they do. */
     private void checkDeadLetters(
-            Admin admin, List<ProtectedListener> listeners, Set<String> existing, Findings findings)
-            throws Exception {
+            Admin admin, List<ProtectedListener> listeners, Set<String> existing, Findings findings) throws Exception {
         Boolean created = null;
         for (ProtectedListener listener : listeners) {
             for (String topic : this.others.providedTopics(listener)) {

@@ -25,7 +25,9 @@ import org.springframework.util.StringUtils;
  * messages of its topics, and no dead letters of others. The suffix is {@code null} if none are published.
  */
 record OtherListenersCheck(
-        ConfigurableListableBeanFactory beanFactory, @Nullable String suffix, Supplier<List<ProtectedListener>> all) {
+        ConfigurableListableBeanFactory beanFactory,
+        @Nullable String suffix,
+        Supplier<List<ProtectedListener>> all) {
 
     void check(ProtectedListener listener, Report report) {
         checkDeadLetters(listener, report);

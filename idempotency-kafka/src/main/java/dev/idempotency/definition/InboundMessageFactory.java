@@ -1,8 +1,8 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.OnMissingKey;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.dedup.InboundMessage;

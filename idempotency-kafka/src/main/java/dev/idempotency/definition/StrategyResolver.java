@@ -14,7 +14,6 @@ import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.step.Steps;
 import dev.idempotency.store.ClaimedTransaction;
-import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,11 +87,13 @@ final class StrategyResolver {
         List<ListenerFault> faults = new ArrayList<>();
         Refusals refusals = new Refusals(strategy, faults);
         refusals.add(!keyed && isStated(annotation.key()), "key = \"" + annotation.key() + "\"", NO_IDS);
-        refusals.add(!keyed && isStated(annotation.retention()), "retention = \"" + annotation.retention() + "\"", NO_IDS);
+        refusals.add(
+                !keyed && isStated(annotation.retention()), "retention = \"" + annotation.retention() + "\"", NO_IDS);
         boolean inbox = this.texts.resolveIfPossible(annotation.inbox()).equals("true");
         refusals.add(!ids && inbox, "inbox = \"true\"", NO_IDS);
         refusals.add(!ids && annotation.storeReply(), "storeReply = true", NO_IDS);
-        refusals.add(!ids && isStated(annotation.onConflict()), "onConflict = \"" + annotation.onConflict() + "\"", NO_IDS);
+        refusals.add(
+                !ids && isStated(annotation.onConflict()), "onConflict = \"" + annotation.onConflict() + "\"", NO_IDS);
         refusals.add(
                 constrained && ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",

@@ -1,17 +1,17 @@
 package dev.idempotency.failure;
 
-import org.jspecify.annotations.Nullable;
-import java.util.Set;
-import java.sql.SQLTransientConnectionException;
-import java.sql.SQLRecoverableException;
-import java.sql.SQLNonTransientConnectionException;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.Causes;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
@@ -54,9 +54,9 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
      * connections, or a user's limit (1129 to 1226); read-only, by option, by mode or by engine (1290 to 1874); the
      * connection was killed, or closed for being idle. H2 (90028 to 90097): input and output, read-only.
      */
-    private static final Set<Integer> OUTAGE_CODES =
-            Set.of(1021, 1026, 1030, 1037, 1041, 1114, 1206, 1637, 1129, 1203, 1226, 1290, 1836, 1874, 1927, 4031,
-                    90028, 90031, 90097);
+    private static final Set<Integer> OUTAGE_CODES = Set.of(
+            1021, 1026, 1030, 1037, 1041, 1114, 1206, 1637, 1129, 1203, 1226, 1290, 1836, 1874, 1927, 4031, 90028,
+            90031, 90097);
 
     /** MySQL: changed since read, lock wait timeout or aborted, nowait. H2: lock timeout, concurrent update. */
     private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);

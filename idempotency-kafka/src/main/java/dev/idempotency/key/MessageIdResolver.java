@@ -5,7 +5,6 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnMissingKey;
 import dev.idempotency.kafka.KafkaCoordinates;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;

@@ -98,7 +98,8 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private void reportFailure(Throwable failure) {
         if (isSingle()) {
-            this.outcomes.failed(KafkaCoordinates.of(this.delivery.records.get(0)),
+            this.outcomes.failed(
+                    KafkaCoordinates.of(this.delivery.records.get(0)),
                     failure,
                     (this.result != null) ? this.result.accepted() : List.of());
         }

@@ -33,9 +33,7 @@ final class MethodCall extends IdempotentInvocation {
     @Nullable
     Object proceed() throws Throwable {
         int records = this.delivery.records.size();
-        if (this.delivery.batch
-                && records > 1
-                && !this.definition.variables().isEmpty()) {
+        if (this.delivery.batch && records > 1 && !this.definition.variables().isEmpty()) {
             requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
         }
         return super.proceed();
@@ -132,10 +130,7 @@ final class MethodCall extends IdempotentInvocation {
         public @Nullable Object argument(int index) {
             Object argument = MethodCall.this.invocation.getArguments()[index];
             Delivery delivery = MethodCall.this.delivery;
-            return delivery.batch
-                    ? BatchArguments.element(
-                            argument, this.position, delivery.records.size())
-                    : argument;
+            return delivery.batch ? BatchArguments.element(argument, this.position, delivery.records.size()) : argument;
         }
     }
 }

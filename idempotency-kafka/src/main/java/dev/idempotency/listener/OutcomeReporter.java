@@ -72,10 +72,7 @@ record OutcomeReporter(ListenerDefinition definition) {
         return failure;
     }
 
-    private void keepConflicting(
-            InboundMessage message,
-            Conflict conflict,
-            MessageConflictException failure) {
+    private void keepConflicting(InboundMessage message, Conflict conflict, MessageConflictException failure) {
         InboxRecorder inbox = this.definition.inbox();
         if (inbox != null) {
             inbox.conflicting(conflict.id(), message.coordinates(), message.record(), failure);
@@ -83,18 +80,14 @@ record OutcomeReporter(ListenerDefinition definition) {
     }
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
-    void failed(
-            RecordCoordinates coordinates,
-            Throwable failure,
-            List<InboundMessage> called) {
+    void failed(RecordCoordinates coordinates, Throwable failure, List<InboundMessage> called) {
         this.definition.observer().failed(coordinates, failure);
         reportToInbox(called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 
     /** Messages without an id are not stored: they could not be found again. */
     private void reportToInbox(
-            List<InboundMessage> messages,
-            BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
+            List<InboundMessage> messages, BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
         InboxRecorder inbox = this.definition.inbox();
         if (inbox == null) {
             return;

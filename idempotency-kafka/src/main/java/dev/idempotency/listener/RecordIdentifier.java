@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
