@@ -58,8 +58,8 @@ class ArchitectureTests {
             producer          250 kafka key
             inbox            1500 database definition job kafka observe retention store
             job               500 kafka
-            reconciliation    800 database definition inbox job kafka listener observe redrive store
-            redrive          1150 database definition failure job kafka observe
+            reconciliation    850 database definition inbox job kafka listener observe redrive store
+            redrive          1200 database definition failure job kafka observe
             actuate          1300 database inbox metrics observe reconciliation redrive retention step store
             autoconfigure    1700 actuate check database dedup definition failure inbox job kafka key listener lock metrics observe operation producer reconciliation redrive result retention step store
             metrics           750 observe store

@@ -8,9 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
@@ -32,18 +30,18 @@ final class BrokerChecks {
 
     private final Duration timeout;
     private final Supplier<Findings> findings;
-    private final DeadLetterCheck deadLetters;
+    private final OtherListenersCheck others;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producers;
     private @Nullable Thread thread;
 
     BrokerChecks(
             Duration timeout,
             Supplier<Findings> findings,
-            DeadLetterCheck deadLetters,
+            OtherListenersCheck others,
             Supplier<@Nullable ProducerFactory<?, ?>> producers) {
         this.timeout = timeout;
         this.findings = findings;
-        this.deadLetters = deadLetters;
+        this.others = others;
         this.producers = producers;
     }
 
@@ -97,9 +95,9 @@ final class BrokerChecks {
     }
 
     private void checkRetention(Admin admin, ProtectedListener listener, Set<String> existing, Findings findings)
-            throws InterruptedException, ExecutionException, TimeoutException {
+            throws Exception {
         List<ConfigResource> topics = existing.stream()
-                .filter(topic -> DeadLetterCheck.reads(listener.container(), topic))
+                .filter(topic -> OtherListenersCheck.reads(listener.container(), topic))
                 .sorted()
                 .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
                 .toList();
@@ -135,11 +133,10 @@ final class BrokerChecks {
 
     /** Says nothing where the brokers create topics, or do not say whether they do. */
     private void checkDeadLetters(
-            Admin admin, List<ProtectedListener> listeners, Set<String> existing, Findings findings)
-            throws InterruptedException, ExecutionException, TimeoutException {
+            Admin admin, List<ProtectedListener> listeners, Set<String> existing, Findings findings) throws Exception {
         Boolean created = null;
         for (ProtectedListener listener : listeners) {
-            for (String topic : this.deadLetters.providedTopics(listener)) {
+            for (String topic : this.others.providedTopics(listener)) {
                 if (existing.contains(topic)) {
                     continue;
                 }
@@ -158,7 +155,7 @@ final class BrokerChecks {
         }
     }
 
-    private boolean createsTopics(Admin admin) throws InterruptedException, ExecutionException, TimeoutException {
+    private boolean createsTopics(Admin admin) throws Exception {
         Node node = await(admin.describeCluster().nodes()).iterator().next();
         ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, node.idString());
         Config configuration =
@@ -171,7 +168,7 @@ final class BrokerChecks {
         return (entry != null && entry.value() != null) ? entry.value() : fallback;
     }
 
-    private <T> T await(KafkaFuture<T> future) throws InterruptedException, ExecutionException, TimeoutException {
+    private <T> T await(KafkaFuture<T> future) throws Exception {
         return future.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 }

@@ -6,7 +6,7 @@ import dev.idempotency.StartupCheck.Mode;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Decides how findings are reported: all of them by the mode, those of relaxed checks one level lower. */
+/** Decides how findings are reported: by the mode, and one level lower for relaxed checks. */
 public record CheckPolicy(Mode mode, Set<StartupCheck> relaxed) {
 
     public CheckPolicy {

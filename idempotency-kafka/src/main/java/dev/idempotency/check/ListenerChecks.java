@@ -45,11 +45,11 @@ public final class ListenerChecks extends EarlyLifecycle {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
-        DeadLetterCheck deadLetters = new DeadLetterCheck(beanFactory, deadLetterSuffix, this::listeners);
+        OtherListenersCheck others = new OtherListenersCheck(beanFactory, deadLetterSuffix, this::listeners);
         this.brokerChecks = new BrokerChecks(
                 policy.isOff() ? Duration.ZERO : brokerTimeout,
                 () -> new Findings(beanFactory, policy),
-                deadLetters,
+                others,
                 () -> beanFactory.getBeanProvider(ProducerFactory.class).getIfUnique());
         this.checks = policy.isOff()
                 ? List.of(ListenerChecks::checkFaults)
@@ -57,12 +57,11 @@ public final class ListenerChecks extends EarlyLifecycle {
                         ListenerChecks::checkFaults,
                         MethodCheck::check,
                         new TransactionCheck(beanFactory)::check,
-                        new ConsumerNameCheck(beanFactory, this::listeners)::check,
+                        others::check,
                         KeyCheck::check,
                         new LockCheck(beanFactory, this::listeners, connections)::check,
                         ContainerCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
-                        deadLetters::check,
                         this::checkRetryTopic);
     }
 

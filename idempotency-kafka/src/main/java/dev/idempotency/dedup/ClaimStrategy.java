@@ -15,10 +15,8 @@ public interface ClaimStrategy {
     default void requireOrder(Stream<RecordCoordinates> delivered) {}
 
     /**
-     * Lets at least one message of a delivery in, which becomes binding when the current transaction commits. Waits for
-     * another transaction that is about to process one of them.
-     *
-     * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
+     * Lets messages of a delivery in, which becomes binding when the current transaction commits. Waits for another one
+     * that is about to process one of them, or throws a {@link dev.idempotency.ClaimTimeoutException}.
      */
     ClaimResult claim(List<InboundMessage> messages);
 
@@ -44,8 +42,7 @@ public interface ClaimStrategy {
     }
 
     /**
-     * The answer, after the rollback of its own transaction, to a message whose failure shows that it may not enter;
-     * {@code null} if it has just failed.
+     * The answer, after the rollback, to a message whose failure shows that it is a duplicate; {@code null} otherwise.
      */
     default @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
         return null;

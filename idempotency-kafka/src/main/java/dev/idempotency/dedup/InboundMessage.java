@@ -7,11 +7,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message of a delivery, and what is known of it before the claim.
- *
- * @param id without one it is processed unclaimed
- * @param coordinates where its record stood first, which differ from the record's own for a copy in a retry topic
- * @param payloadDigest {@code null} if payloads are not compared
+ * One message of a delivery before the claim: unclaimed without an id, compared with a payload digest only. A copy in a
+ * retry topic has the coordinates of the original.
  */
 public record InboundMessage(
         int position,

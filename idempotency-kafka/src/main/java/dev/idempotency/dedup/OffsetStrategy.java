@@ -65,10 +65,9 @@ final class OffsetStrategy implements ClaimStrategy {
             RecordCoordinates before = last.put(new TopicPartition(next.topic(), next.partition()), next);
             if (before != null && before.offset() >= next.offset()) {
                 throw new StoreFailedException(
-                        ("Records of a partition are not in the order of their offsets: %s comes after %s. Consumer '%s'"
-                                        + " has DeduplicationStrategy.OFFSET, which recognises duplicates by that order, and"
-                                        + " waits. Let no BatchInterceptor reorder records or make several of one, or use"
-                                        + " DeduplicationStrategy.MESSAGE_ID.")
+                        ("Records of a partition are not in the order of their offsets, by which consumer '%3$s'"
+                                        + " recognises duplicates: %1$s comes after %2$s. It waits. Let no BatchInterceptor reorder"
+                                        + " or repeat records, or use DeduplicationStrategy.MESSAGE_ID.")
                                 .formatted(next, before, this.consumer),
                         null);
             }

@@ -71,8 +71,8 @@ public final class ConflictHandling {
     }
 
     /**
-     * Returns the digest of a record's payload, or {@code null} if it is not to be compared. Copies of a record, as in retry
-     * topics, may have been serialized anew; but one that comes back after a conflict is refused again.
+     * Returns the digest of a record's payload, or {@code null} if it is not to be compared. Copies of a record, as in
+     * retry topics, may have been serialized anew; but one that comes back after a conflict is refused again.
      */
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {

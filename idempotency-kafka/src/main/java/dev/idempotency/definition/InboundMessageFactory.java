@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.dedup.InboundMessage;
@@ -28,7 +29,7 @@ public record InboundMessageFactory(
     public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();
         MessageId id = this.ids.resolve(message);
-        if (id == null && this.ids.skipsMissing()) {
+        if (id == null && this.ids.onMissing() == OnMissingKey.SKIP) {
             return null;
         }
         return switch (this.strategy) {
@@ -54,9 +55,9 @@ public record InboundMessageFactory(
 
     /** Returns the variables of the converted message that it needs; none if the record is enough. */
     public Set<String> variables() {
-        Set<String> variables = new HashSet<>(this.ids.variables());
+        Set<String> variables = new HashSet<>(this.ids.source().variables());
         if (this.versions != null) {
-            variables.addAll(this.versions.variables());
+            variables.addAll(this.versions.source().variables());
         }
         return variables;
     }

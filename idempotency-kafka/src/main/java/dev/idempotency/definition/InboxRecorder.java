@@ -15,16 +15,10 @@ public interface InboxRecorder {
     /** The listener has returned: records that in its transaction, which is still to be committed. */
     void processed(List<Delivered> messages);
 
-    /**
-     * The listener's transaction has been rolled back: records that in a separate transaction. Throws nothing: the messages
-     * are not affected if it cannot be recorded.
-     */
+    /** The listener's transaction has been rolled back: records that in a separate one. Throws nothing. */
     void failed(List<Delivered> messages, Throwable failure);
 
-    /**
-     * A message has the id of another one, and was not processed: stores it under an id made of that and its coordinates.
-     * Throws nothing, as {@link #failed}.
-     */
+    /** A message with the id of another one was not processed: stored under an id made of both. Throws nothing. */
     void conflicting(MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure);
 
     @FunctionalInterface

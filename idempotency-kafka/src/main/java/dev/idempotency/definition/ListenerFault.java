@@ -16,15 +16,11 @@ public record ListenerFault(StartupCheck check, String what, String remedy) {
         @Serial
         private static final long serialVersionUID = 1L;
 
-        private final transient ListenerFault fault;
+        final transient ListenerFault fault;
 
         private Found(ListenerFault fault) {
             super(fault.what(), null, false, false);
             this.fault = fault;
-        }
-
-        ListenerFault fault() {
-            return this.fault;
         }
     }
 }

@@ -38,7 +38,7 @@ final class ListenerResolver {
             try {
                 return resolution.get();
             } catch (ListenerFault.Found ex) {
-                this.found.add(ex.fault());
+                this.found.add(ex.fault);
                 return substitute;
             }
         }
@@ -145,7 +145,7 @@ final class ListenerResolver {
                             this.strategies.processedAny(strategy, consumer),
                             this.defaults.outages()::classify,
                             observer),
-                    () -> new ClaimedTransaction(manager, attribute, this.strategies.store(), afterCommit),
+                    () -> new ClaimedTransaction(manager, attribute, this.defaults.store(), afterCommit),
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
                     lock,

@@ -83,7 +83,7 @@ public record ProtectedListener(
             return Set.of();
         }
         Set<String> arguments =
-                new TreeSet<>(this.definition.messageFactory().ids().variables());
+                new TreeSet<>(this.definition.messageFactory().ids().source().variables());
         arguments.removeAll(this.definition.method().payloadNames());
         return arguments;
     }

@@ -14,7 +14,6 @@ import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.step.Steps;
 import dev.idempotency.store.ClaimedTransaction;
-import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,14 +36,12 @@ final class StrategyResolver {
 
     private final ListenerDefaults defaults;
     private final AnnotationTexts texts;
-    private final ProcessedMessageStore store;
     private final Map<String, DeduplicationStrategy> strategies = new ConcurrentHashMap<>();
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
 
     StrategyResolver(ListenerDefaults defaults, AnnotationTexts texts) {
         this.defaults = defaults;
         this.texts = texts;
-        this.store = defaults.store();
     }
 
     DeduplicationStrategy require(DeduplicationStrategy strategy, String consumer) {
@@ -88,34 +85,23 @@ final class StrategyResolver {
         boolean keyed = strategy.isForgetful();
         boolean constrained = strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT;
         List<ListenerFault> faults = new ArrayList<>();
-        refuse(!keyed && isStated(annotation.key()), "key = \"" + annotation.key() + "\"", strategy, NO_IDS, faults);
-        refuse(
-                !keyed && isStated(annotation.retention()),
-                "retention = \"" + annotation.retention() + "\"",
-                strategy,
-                NO_IDS,
-                faults);
+        Refusals refusals = new Refusals(strategy, faults);
+        refusals.add(!keyed && isStated(annotation.key()), "key = \"" + annotation.key() + "\"", NO_IDS);
+        refusals.add(
+                !keyed && isStated(annotation.retention()), "retention = \"" + annotation.retention() + "\"", NO_IDS);
         boolean inbox = this.texts.resolveIfPossible(annotation.inbox()).equals("true");
-        refuse(!ids && inbox, "inbox = \"true\"", strategy, NO_IDS, faults);
-        refuse(!ids && annotation.storeReply(), "storeReply = true", strategy, NO_IDS, faults);
-        refuse(
-                !ids && isStated(annotation.onConflict()),
-                "onConflict = \"" + annotation.onConflict() + "\"",
-                strategy,
-                NO_IDS,
-                faults);
-        refuse(
+        refusals.add(!ids && inbox, "inbox = \"true\"", NO_IDS);
+        refusals.add(!ids && annotation.storeReply(), "storeReply = true", NO_IDS);
+        refusals.add(
+                !ids && isStated(annotation.onConflict()), "onConflict = \"" + annotation.onConflict() + "\"", NO_IDS);
+        refusals.add(
                 constrained && ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",
-                strategy,
-                "what a duplicate did up to the violation would be committed",
-                faults);
-        refuse(
+                "what a duplicate did up to the violation would be committed");
+        refusals.add(
                 strategy == DeduplicationStrategy.OFFSET && hasRetryTopics,
                 "A retry topic (@RetryableTopic or RetryTopicConfiguration)",
-                strategy,
-                "each attempt is another record, in another topic",
-                faults);
+                "each attempt is another record, in another topic");
         require(
                 constrained,
                 "uniqueConstraint = \"payment_pkey\"",
@@ -135,13 +121,16 @@ final class StrategyResolver {
         return faults;
     }
 
-    private static void refuse(
-            boolean present, String what, DeduplicationStrategy strategy, String reason, List<ListenerFault> faults) {
-        if (present) {
-            faults.add(new ListenerFault(
-                    StartupCheck.STRATEGY,
-                    "%s does not go with strategy = DeduplicationStrategy.%s: %s.".formatted(what, strategy, reason),
-                    "Remove it, or use the default, DeduplicationStrategy.MESSAGE_ID."));
+    private record Refusals(DeduplicationStrategy strategy, List<ListenerFault> faults) {
+
+        void add(boolean present, String what, String reason) {
+            if (present) {
+                this.faults.add(new ListenerFault(
+                        StartupCheck.STRATEGY,
+                        "%s does not go with strategy = DeduplicationStrategy.%s: %s."
+                                .formatted(what, this.strategy, reason),
+                        "Remove it, or use the default, DeduplicationStrategy.MESSAGE_ID."));
+            }
         }
     }
 
@@ -254,10 +243,6 @@ final class StrategyResolver {
                         .formatted(manager.getClass().getSimpleName());
     }
 
-    ProcessedMessageStore store() {
-        return this.store;
-    }
-
     /** Creates the strategy of a listener without faults; {@code constraint} is the one that it is recognised by, if it is. */
     ClaimStrategy create(
             DeduplicationStrategy strategy,
@@ -268,7 +253,7 @@ final class StrategyResolver {
             boolean atCommit) {
         return switch (strategy) {
             case MESSAGE_ID -> {
-                MessageIdStrategy claimFirst = new MessageIdStrategy(this.store);
+                MessageIdStrategy claimFirst = new MessageIdStrategy(this.defaults.store());
                 yield atCommit ? tables().byIdAtCommit(claimFirst) : claimFirst;
             }
             case VERSION -> tables().byVersion();
@@ -298,7 +283,7 @@ final class StrategyResolver {
                 () -> "ask whether consumer '" + consumer + "' has processed any message",
                 () -> (strategy == DeduplicationStrategy.VERSION)
                         ? tables().versions().hasProcessed(consumer)
-                        : this.store.hasProcessed(consumer));
+                        : this.defaults.store().hasProcessed(consumer));
     }
 
     /** Finds a constraint in the database; {@code null} where there is none to be found, which is another fault already. */

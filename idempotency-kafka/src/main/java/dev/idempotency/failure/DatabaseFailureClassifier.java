@@ -5,8 +5,13 @@ import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.Causes;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
@@ -32,6 +37,40 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
             ClassCastException.class,
             NullPointerException.class);
 
+    private static final Set<String> OUTAGE_CLASSES = Set.of("08", "53", "58");
+
+    /** Read-only (a replica after a failover), unknown outcome, and the server going down, down, or coming up. */
+    private static final Set<String> OUTAGE_STATES =
+            Set.of("25006", "40003", "57P01", "57P02", "57P03", "57P04", "57P05");
+
+    /** Serialization failure, deadlock, lock not available. */
+    private static final Set<String> CONTENTION_STATES = Set.of("40001", "40P01", "55P03");
+
+    /** States that a database has for many things. */
+    private static final Set<String> UNSPECIFIC_STATES = Set.of("HY000", "HY001", "HYT00", "42000", "70100");
+
+    /**
+     * MySQL and MariaDB, in this order: the disk or a table is full, memory or locks are used up (1021 to 1637); too many
+     * connections, or a user's limit (1129 to 1226); read-only, by option, by mode or by engine (1290 to 1874); the
+     * connection was killed, or closed for being idle. H2 (90028 to 90097): input and output, read-only.
+     */
+    private static final Set<Integer> OUTAGE_CODES = Set.of(
+            1021, 1026, 1030, 1037, 1041, 1114, 1206, 1637, 1129, 1203, 1226, 1290, 1836, 1874, 1927, 4031, 90028,
+            90031, 90097);
+
+    /** MySQL: changed since read, lock wait timeout or aborted, nowait. H2: lock timeout, concurrent update. */
+    private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);
+
+    /**
+     * A connection was refused: not established, rejected, server starting, too many of them (08001 to 53300); the server goes
+     * down, or its disk is full or fails, the last two of H2.
+     */
+    private static final Set<String> STATES_OF_SERVER = Set.of(
+            "08001", "08004", "57P03", "53300", "57P01", "57P02", "57P04", "53100", "58000", "58030", "90028", "90031");
+
+    /** MySQL and MariaDB: a connection was refused; the server goes down, its disk or a table is full or fails. */
+    private static final Set<Integer> CODES_OF_SERVER = Set.of(1040, 1129, 1203, 1226, 1021, 1026, 1030, 1053, 1114);
+
     @Override
     public FailureKind classify(Throwable failure) {
         FailureKind worst = Causes.withSuppressed(failure)
@@ -49,8 +88,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /**
-     * Whether the transaction could not be ended because the pool had closed its connection: Spring drops the exception of
-     * the commit, and its SQL state, if the rollback after it fails, too.
+     * Whether the pool had closed the connection: Spring drops the commit's exception if the rollback after it fails.
      */
     private static boolean isClosedAtEnd(Throwable failure) {
         Causes causes = Causes.withSuppressed(failure);
@@ -64,17 +102,17 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
         // After a failed commit, the connection was lost; after the listener's failure, that may have closed it.
         boolean found = isClosedAtEnd(failure) && !Causes.of(failure).contains(TransactionSystemException.class);
         for (Throwable next : Causes.withSuppressed(failure)) {
-            if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isOfServer(sql))) {
+            if (isWithoutConnection(next) || (next instanceof SQLException sql && isOfServer(sql))) {
                 return false;
             }
-            found |= next instanceof SQLException sql && SqlStates.kindOf(sql) == FailureKind.OUTAGE;
+            found |= next instanceof SQLException sql && kindOf(sql) == FailureKind.OUTAGE;
         }
         return found;
     }
 
     private static FailureKind kindOf(Throwable throwable) {
         if (throwable instanceof SQLException sql) {
-            return SqlStates.kindOf(sql);
+            return kindOf(sql);
         }
         if (isWithoutConnection(throwable)) {
             return FailureKind.OUTAGE;
@@ -108,5 +146,54 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
 
     private static boolean hasSqlState(Throwable throwable) {
         return Causes.withSuppressed(throwable).all(SQLException.class).anyMatch(sql -> sql.getSQLState() != null);
+    }
+
+    /**
+     * Kinds of failures by SQL state, by code if the state says little, and only then by class: MariaDB's driver throws
+     * what it does not know, such as a {@code signal}, as a failure of the connection. Statements that were canceled or
+     * timed out (57014, 70100) or are too complex (54) are the message's failure.
+     */
+    private static FailureKind kindOf(SQLException exception) {
+        String state = exception.getSQLState();
+        if (!isSpecific(state) || isCodeOfH2(exception, state)) {
+            return kindByCode(exception, state);
+        }
+        if (OUTAGE_STATES.contains(state) || OUTAGE_CLASSES.contains(state.substring(0, 2))) {
+            return FailureKind.OUTAGE;
+        }
+        return CONTENTION_STATES.contains(state) ? FailureKind.CONTENTION : FailureKind.MESSAGE;
+    }
+
+    private static boolean isSpecific(@Nullable String state) {
+        return state != null && state.length() >= 2 && !UNSPECIFIC_STATES.contains(state);
+    }
+
+    /** Most of its states are its error codes. */
+    private static boolean isCodeOfH2(SQLException exception, String state) {
+        return state.startsWith("90") && state.equals(Integer.toString(exception.getErrorCode()));
+    }
+
+    private static FailureKind kindByCode(SQLException exception, @Nullable String state) {
+        int code = exception.getErrorCode();
+        if (OUTAGE_CODES.contains(code)) {
+            return FailureKind.OUTAGE;
+        }
+        return CONTENTION_CODES.contains(code) ? FailureKind.CONTENTION : kindByClass(exception, state);
+    }
+
+    private static FailureKind kindByClass(SQLException exception, @Nullable String state) {
+        boolean connection = exception instanceof SQLTransientConnectionException
+                || exception instanceof SQLNonTransientConnectionException
+                || exception instanceof SQLRecoverableException;
+        return (connection && !"70100".equals(state)) ? FailureKind.OUTAGE : FailureKind.MESSAGE;
+    }
+
+    /** Whether it is about the server rather than the statement, or about a connection that was refused. */
+    private static boolean isOfServer(SQLException exception) {
+        String state = exception.getSQLState();
+        int code = exception.getErrorCode();
+        return (state == null)
+                ? kindByClass(exception, null) == FailureKind.OUTAGE
+                : STATES_OF_SERVER.contains(state) || CODES_OF_SERVER.contains(code);
     }
 }

@@ -62,8 +62,7 @@ final class Redelivery {
     }
 
     /**
-     * Seeks to the committed offsets of all partitions, or to where they started. Does not return before it has succeeded: the container would continue
-     * behind records that it has polled and forgotten.
+     * Seeks to committed or start offsets until that succeeds: the container forgets the records that it has polled.
      */
     static void seekToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
         while (container.isRunning()) {

@@ -181,8 +181,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
     }
 
     /**
-     * Called after any success, also in another partition. The delegate keeps its counts while a failed record is still
-     * to be redelivered: otherwise that one would be retried forever.
+     * Called after any success, also in another partition: a failed record would be retried forever without its count.
      */
     @Override
     public void clearThreadState() {

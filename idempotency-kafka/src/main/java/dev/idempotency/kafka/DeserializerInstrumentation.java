@@ -89,21 +89,14 @@ public final class DeserializerInstrumentation {
         Assert.state(factory != null, "The container has no consumer factory");
         Properties own = new Properties();
         own.putAll(ListenerContainers.ownConsumerSettings(container));
-        if (!isSupplied(factory, true)) {
-            replaceNamed(
-                    factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);
-        }
-        if (!isSupplied(factory, false)) {
-            replaceNamed(
-                    factory, own, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.VALUE_DELEGATE);
-        }
+        replace(factory, own, true);
+        replace(factory, own, false);
         container.getContainerProperties().setKafkaConsumerProperties(own);
         return own;
     }
 
     /**
-     * Has records that cannot be read by the message's fault delivered, to the error handler; other failures fail the
-     * poll.
+     * Has records that are unreadable by their own fault delivered to the error handler; other failures fail the poll.
      */
     public void deliverUnreadableIn(
             AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {
@@ -125,11 +118,15 @@ public final class DeserializerInstrumentation {
         return true;
     }
 
-    private static void replaceNamed(
-            DefaultKafkaConsumerFactory<?, ?> factory, Properties own, String property, String delegate) {
+    private void replace(DefaultKafkaConsumerFactory<Object, Object> factory, Properties own, boolean keys) {
+        String property =
+                keys ? ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG : ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG;
+        String delegate = keys ? CapturingDeserializer.KEY_DELEGATE : CapturingDeserializer.VALUE_DELEGATE;
         Object deserializer =
                 own.getOrDefault(property, factory.getConfigurationProperties().get(property));
-        if (deserializer != null && !CapturingDeserializer.class.getName().equals(deserializer)) {
+        if (!isSupplied(factory, keys)
+                && deserializer != null
+                && !CapturingDeserializer.class.getName().equals(deserializer)) {
             own.put(delegate, deserializer);
             own.put(property, CapturingDeserializer.class.getName());
         }

@@ -126,10 +126,9 @@ public final class TopicIdTracker {
             Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
             throw new ConsumerWaitingException(
                     Awaited.BROKER,
-                    ("The message %s is recognised by its %s, for which the id of topic '%s' is needed, but the"
-                                    + " brokers %s did not describe it: %s. The message waits. See that the brokers can be"
-                                    + " reached with the settings of the listener's consumer, that the topic exists,"
-                                    + " and that the application may describe it.")
+                    ("The message %s waits: it is recognised by its %s in the topic '%s', which the brokers %s"
+                                    + " did not describe: %s. See that the consumer's settings lead to the brokers, that the"
+                                    + " topic exists, and that the application may describe it.")
                             .formatted(record, use, record.topic(), connection.servers(), cause),
                     cause);
         }

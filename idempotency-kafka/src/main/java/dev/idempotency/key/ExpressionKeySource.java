@@ -65,11 +65,9 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code coordinates} finds those of a
-     * record's original.
-     *
-     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not
-     * exist
+     * Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code coordinates} finds those of
+     * a record's original. Throws an {@link IllegalArgumentException}, also for missing variables, functions, beans or
+     * types.
      */
     public ExpressionKeySource(
             String role,

@@ -25,10 +25,7 @@ import org.springframework.expression.spel.standard.SpelExpression;
 /** Finds an expression's references to variables, functions, beans and types. A missing one would fail at every message. */
 record KeyReferences(Set<String> variables, EvaluationContext context, BeanFactory beanFactory, Set<String> named) {
 
-    /**
-     * Returns the variables that an expression names, or throws an {@link IllegalArgumentException} with what is
-     * missing.
-     */
+    /** Returns the variables that an expression names; an {@link IllegalArgumentException} says what is missing. */
     static Set<String> find(
             SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
         KeyReferences references = new KeyReferences(variables, context, beanFactory, new HashSet<>());

@@ -5,7 +5,6 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnMissingKey;
 import dev.idempotency.kafka.KafkaCoordinates;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
@@ -16,20 +15,10 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     /** Reasons may quote the message. */
     private static final int LONGEST_REASON = 500;
 
-    /** Whether messages without a key are acknowledged without calling the listener. */
-    public boolean skipsMissing() {
-        return this.onMissing == OnMissingKey.SKIP;
-    }
-
-    public Set<String> variables() {
-        return this.source.variables();
-    }
-
     /**
-     * Identifies a message; {@code null} if it has no key and such messages are processed or skipped.
-     *
-     * @throws InvalidMessageKeyException if it has no key, or one that cannot be used
-     * @throws ConsumerWaitingException if its key depends on its topic, and the broker cannot be asked
+     * Identifies a message; {@code null} if it has no key and need not have one. Throws an {@link
+     * InvalidMessageKeyException}, or a {@link ConsumerWaitingException} while the broker cannot be asked for its
+     * topic.
      */
     public @Nullable MessageId resolve(MessageView message) {
         try {
@@ -50,7 +39,9 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
                         .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
     }
 
-    /** Returns what to throw for a key or version that could not be found, but throws what is to be waited for. */
+    /**
+     * Returns the exception for a key or version that could not be found; throws a {@link ConsumerWaitingException}.
+     */
     static InvalidMessageKeyException unusable(
             String role, MessageView message, String consumer, KeySource source, Throwable failure) {
         if (failure instanceof ConsumerWaitingException unknown) {

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -42,12 +41,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
             OptionalLong.class,
             OptionalInt.class);
 
-    /**
-     * The version of a message, which it must have: without one there is no saying whether it is newer.
-     *
-     * @throws InvalidMessageKeyException if it has none
-     * @throws InvalidMessageKeyException if it has one that does not compare exactly
-     */
+    /** The version of a message; without one, an {@link InvalidMessageKeyException}: it may be older than the state. */
     public EntityVersion resolve(MessageView message) {
         try {
             Object value = this.source.valueOf(message);
@@ -72,14 +66,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         return !open && !ownTime && VERSIONS.stream().noneMatch(version -> version.isAssignableFrom(boxed));
     }
 
-    public Set<String> variables() {
-        return this.source.variables();
-    }
-
-    /**
-     * Reads a version, or throws an {@link InvalidMessageKeyException} if it is neither a whole number nor a point in
-     * time.
-     */
+    /** Reads a whole number or a point in time, or throws an {@link InvalidMessageKeyException}. */
     static EntityVersion read(Object value) {
         try {
             if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte) {

@@ -32,9 +32,9 @@ final class Delivery {
 
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
-    private final ProtectedMethods methods;
-    private final List<? extends ConsumerRecord<?, ?>> records;
-    private final boolean batch;
+    final ProtectedMethods methods;
+    final List<? extends ConsumerRecord<?, ?>> records;
+    final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
     private final SeekDetector seeks;
     private boolean shared;
@@ -62,10 +62,7 @@ final class Delivery {
         this.seeks = new SeekDetector(records, consumer);
     }
 
-    /**
-     * One of several records that were claimed together, in a transaction that is open: its listener is called once, whatever
-     * aspects around it do, since what a failed call has written is in that transaction.
-     */
+    /** One of several records that share an open transaction: its listener is called once, whatever aspects do. */
     Delivery ofClaimed(ConsumerRecord<?, ?> record) {
         Delivery claimed = new Delivery(this.methods, List.of(record), false, null, this.seeks.consumer());
         claimed.shared = true;
@@ -112,8 +109,7 @@ final class Delivery {
     }
 
     /**
-     * Returns an exception that error handlers are given. An error would stop the container, and would skip
-     * the record after a checked exception, which filters and converters may throw undeclared.
+     * For error handlers: an error would stop the container, which skips records after undeclared checked exceptions.
      */
     static RuntimeException toException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
         if (thrown instanceof RuntimeException exception) {
@@ -137,10 +133,7 @@ final class Delivery {
         }
     }
 
-    /**
-     * Begins to handle the delivery, again if an aspect repeats a call that has failed; {@code false} if it is being
-     * handled.
-     */
+    /** Begins to handle it, again if an aspect repeats a call that has failed; {@code false} if it is being handled. */
     boolean begin() {
         if (this.beingHandled) {
             return false;
@@ -247,20 +240,8 @@ final class Delivery {
         return this.targetCall;
     }
 
-    ProtectedMethods methods() {
-        return this.methods;
-    }
-
-    List<? extends ConsumerRecord<?, ?>> records() {
-        return this.records;
-    }
-
     boolean isShared() {
         return this.shared;
-    }
-
-    boolean isBatch() {
-        return this.batch;
     }
 
     @Nullable

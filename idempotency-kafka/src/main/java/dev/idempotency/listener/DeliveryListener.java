@@ -68,10 +68,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
         return state;
     }
 
-    /**
-     * Delivers records one by one until {@code delivery} says no; returns whether it never did. Names the one that
-     * fails to the error handler.
-     */
+    /** Delivers records until {@code delivery} says no, and returns whether it never did; names the one that fails. */
     final boolean deliverEach(List<ConsumerRecord<K, V>> records, Predicate<ConsumerRecord<K, V>> delivery) {
         for (ConsumerRecord<K, V> record : records) {
             ConsumerThreadState.current().begin();

@@ -38,6 +38,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     final Delivery delivery;
     final ListenerDefinition definition;
+    private final OutcomeReporter outcomes;
     private ClaimStrategy strategy;
     private ClaimedTransaction transaction;
     private List<InboundMessage> messages = List.of();
@@ -53,6 +54,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     IdempotentInvocation(Delivery delivery, ListenerDefinition definition) {
         this.delivery = delivery;
         this.definition = definition;
+        this.outcomes = new OutcomeReporter(definition);
         this.strategy = definition.strategy();
         this.transaction = definition.transactions().get();
     }
@@ -71,7 +73,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     @Nullable
     Object proceed() throws Throwable {
-        OutcomeReporter.delivered(this.definition, this.delivery.records());
+        this.outcomes.delivered(this.delivery.records);
         this.messages = identify();
         if (this.messages.isEmpty() && !this.withoutKey.isEmpty()) {
             this.delivery.skip();
@@ -85,7 +87,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             return result;
         } catch (ConflictFoundException ex) {
-            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.message, ex.conflict) : ex;
+            throw isSingle() ? this.outcomes.refused(ex.message, ex.conflict) : ex;
         } catch (Throwable ex) {
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
@@ -96,20 +98,19 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private void reportFailure(Throwable failure) {
         if (isSingle()) {
-            OutcomeReporter.failed(
-                    this.definition,
-                    KafkaCoordinates.of(this.delivery.records().get(0)),
+            this.outcomes.failed(
+                    KafkaCoordinates.of(this.delivery.records.get(0)),
                     failure,
                     (this.result != null) ? this.result.accepted() : List.of());
         }
     }
 
     private boolean isSingle() {
-        return this.delivery.records().size() == 1;
+        return this.delivery.records.size() == 1;
     }
 
     private List<InboundMessage> identify() {
-        List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
+        List<? extends ConsumerRecord<?, ?>> records = this.delivery.records;
         List<InboundMessage> identified = new ArrayList<>(records.size());
         this.lockKeys = (this.definition.lock() != null) ? new String[records.size()] : this.lockKeys;
         for (int i = 0; i < records.size(); i++) {
@@ -128,7 +129,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private @Nullable InboundMessage identify(ConsumerRecord<?, ?> record, int position) {
-        if (this.delivery.isBatch()) {
+        if (this.delivery.batch) {
             ReadableRecordFilter.requireReadable(record);
         }
         MessageView view = view(position);
@@ -157,7 +158,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             requireNoConflict(refusal);
             this.delivery.skip();
-            OutcomeReporter.committed(this.definition, refusal, System.nanoTime() - start);
+            this.outcomes.committed(refusal, System.nanoTime() - start);
             return this.definition.method().resultWhenSkipped();
         } finally {
             if (this.context != null) {
@@ -172,7 +173,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 this.delivery.settle();
             }
             if (this.transaction.isCommitted() && this.result != null) {
-                OutcomeReporter.committed(this.definition, this.result, System.nanoTime() - start);
+                this.outcomes.committed(this.result, System.nanoTime() - start);
                 this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
@@ -285,7 +286,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private void store(List<InboundMessage> accepted) {
         try {
-            OutcomeReporter.processed(this.definition, accepted);
+            this.outcomes.processed(accepted);
         } catch (RuntimeException ex) {
             if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
                 // A statement of the listener's had failed before, and the error was caught.
@@ -308,10 +309,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         }
     }
 
-    /**
-     * The answer to a message that is a duplicate, as the failure of its transaction shows where it was not claimed first.
-     * Several are redelivered, and processed one by one.
-     */
+    /** The answer to a message that was not claimed first, and is a duplicate by the failure of its transaction. */
     private @Nullable ClaimResult findRefusal(Throwable failure) {
         if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;

@@ -70,7 +70,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
     private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
         Object target = invocation.getThis();
         Class<?> targetClass = (target != null) ? target.getClass() : null;
-        ListenerDefinition definition = delivery.methods().definitionOf(invocation.getMethod(), targetClass);
+        ListenerDefinition definition = delivery.methods.definitionOf(invocation.getMethod(), targetClass);
         if (definition == null) {
             throw unprotected(invocation, "it was called for a message of another listener");
         }

@@ -32,10 +32,8 @@ final class MethodCall extends IdempotentInvocation {
     @Override
     @Nullable
     Object proceed() throws Throwable {
-        int records = this.delivery.records().size();
-        if (this.delivery.isBatch()
-                && records > 1
-                && !this.definition.variables().isEmpty()) {
+        int records = this.delivery.records.size();
+        if (this.delivery.batch && records > 1 && !this.definition.variables().isEmpty()) {
             requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
         }
         return super.proceed();
@@ -44,7 +42,7 @@ final class MethodCall extends IdempotentInvocation {
     /** A converter or an aspect may have turned the batch into something that has no element per record. */
     private void requireElements(@Nullable Object[] arguments, String why) {
         int payload = this.definition.method().payloadIndex();
-        int records = this.delivery.records().size();
+        int records = this.delivery.records.size();
         if (payload != ListenerMethod.NONE && !BatchArguments.hasElements(arguments[payload], records)) {
             throw new UnprotectedCallException(
                     ("%s of consumer '%s' was to be called with some of %d records, %s, but its payload has no element per"
@@ -62,7 +60,7 @@ final class MethodCall extends IdempotentInvocation {
     @Override
     @Nullable
     Object call(List<InboundMessage> accepted) throws Throwable {
-        if (this.delivery.isBatch()) {
+        if (this.delivery.batch) {
             return this.delivery.call(this.definition, narrow(accepted));
         }
         Object result = this.delivery.call(this.definition, this.invocation);
@@ -93,7 +91,7 @@ final class MethodCall extends IdempotentInvocation {
         if (this.delivery.acknowledgment() != null) {
             this.delivery.acknowledgment().narrow(positions);
         }
-        int records = this.delivery.records().size();
+        int records = this.delivery.records.size();
         @Nullable Object[] arguments = this.invocation.getArguments();
         @Nullable Object[] narrowed = new BatchArguments(records, positions).filter(arguments);
         if (positions.length < records) {
@@ -113,7 +111,7 @@ final class MethodCall extends IdempotentInvocation {
 
         @Override
         public ConsumerRecord<?, ?> record() {
-            return MethodCall.this.delivery.records().get(this.position);
+            return MethodCall.this.delivery.records.get(this.position);
         }
 
         @Override
@@ -132,10 +130,7 @@ final class MethodCall extends IdempotentInvocation {
         public @Nullable Object argument(int index) {
             Object argument = MethodCall.this.invocation.getArguments()[index];
             Delivery delivery = MethodCall.this.delivery;
-            return delivery.isBatch()
-                    ? BatchArguments.element(
-                            argument, this.position, delivery.records().size())
-                    : argument;
+            return delivery.batch ? BatchArguments.element(argument, this.position, delivery.records.size()) : argument;
         }
     }
 }

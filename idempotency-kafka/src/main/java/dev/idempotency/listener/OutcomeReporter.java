@@ -19,29 +19,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Reports to observers and the inbox what became of a listener's messages, once that is certain. */
-final class OutcomeReporter {
+record OutcomeReporter(ListenerDefinition definition) {
 
     private static final Logger logger = LoggerFactory.getLogger(OutcomeReporter.class);
 
-    private OutcomeReporter() {}
-
-    static void delivered(ListenerDefinition definition, List<? extends ConsumerRecord<?, ?>> records) {
+    void delivered(List<? extends ConsumerRecord<?, ?>> records) {
         if (!records.isEmpty()) {
             long oldest = records.get(0).timestamp();
             for (ConsumerRecord<?, ?> record : records) {
                 oldest = Math.min(oldest, record.timestamp());
             }
-            definition.observer().delivered(Instant.ofEpochMilli(oldest));
+            this.definition.observer().delivered(Instant.ofEpochMilli(oldest));
         }
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */
-    static void processed(ListenerDefinition definition, List<InboundMessage> messages) {
-        reportToInbox(definition, messages, InboxRecorder::processed);
+    void processed(List<InboundMessage> messages) {
+        reportToInbox(messages, InboxRecorder::processed);
     }
 
-    static void committed(ListenerDefinition definition, ClaimResult result, long nanos) {
-        IdempotencyEventListener observer = definition.observer();
+    void committed(ClaimResult result, long nanos) {
+        IdempotencyEventListener observer = this.definition.observer();
         if (!result.isEmpty()) {
             observer.committed(nanos);
         }
@@ -61,46 +59,36 @@ final class OutcomeReporter {
             logger.debug("Dropped {}, older than what was processed before: {}", stale.coordinates(), stale);
         }
         result.conflicts().forEach((message, conflict) -> {
-            definition.conflicts().dropped(conflict);
-            keepConflicting(definition, message, conflict, ConflictHandling.failure(conflict));
+            this.definition.conflicts().dropped(conflict);
+            keepConflicting(message, conflict, ConflictHandling.failure(conflict));
         });
     }
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
-    static MessageConflictException refused(ListenerDefinition definition, InboundMessage message, Conflict conflict) {
-        MessageConflictException failure = definition.conflicts().failed(conflict);
-        definition.observer().failed(message.coordinates(), failure);
-        keepConflicting(definition, message, conflict, failure);
+    MessageConflictException refused(InboundMessage message, Conflict conflict) {
+        MessageConflictException failure = this.definition.conflicts().failed(conflict);
+        this.definition.observer().failed(message.coordinates(), failure);
+        keepConflicting(message, conflict, failure);
         return failure;
     }
 
-    private static void keepConflicting(
-            ListenerDefinition definition,
-            InboundMessage message,
-            Conflict conflict,
-            MessageConflictException failure) {
-        InboxRecorder inbox = definition.inbox();
+    private void keepConflicting(InboundMessage message, Conflict conflict, MessageConflictException failure) {
+        InboxRecorder inbox = this.definition.inbox();
         if (inbox != null) {
             inbox.conflicting(conflict.id(), message.coordinates(), message.record(), failure);
         }
     }
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
-    static void failed(
-            ListenerDefinition definition,
-            RecordCoordinates coordinates,
-            Throwable failure,
-            List<InboundMessage> called) {
-        definition.observer().failed(coordinates, failure);
-        reportToInbox(definition, called, (inbox, delivered) -> inbox.failed(delivered, failure));
+    void failed(RecordCoordinates coordinates, Throwable failure, List<InboundMessage> called) {
+        this.definition.observer().failed(coordinates, failure);
+        reportToInbox(called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 
     /** Messages without an id are not stored: they could not be found again. */
-    private static void reportToInbox(
-            ListenerDefinition definition,
-            List<InboundMessage> messages,
-            BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
-        InboxRecorder inbox = definition.inbox();
+    private void reportToInbox(
+            List<InboundMessage> messages, BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
+        InboxRecorder inbox = this.definition.inbox();
         if (inbox == null) {
             return;
         }

@@ -17,10 +17,7 @@ record ReadableRecordFilter<K, V>(RecordFilterStrategy<K, V> own) implements Rec
 
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(ReadableRecordFilter.class));
 
-    /**
-     * Returns why a record could not be read or converted, or {@code null}: a batch listener would be called with a
-     * tombstone.
-     */
+    /** Returns why a record could not be read or converted; a batch listener would take it for a tombstone. */
     static @Nullable DeserializationException failureToRead(ConsumerRecord<?, ?> record) {
         DeserializationException ofValue = SerializationUtils.getExceptionFromHeader(
                 record, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER, logger);

@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
@@ -96,11 +95,8 @@ public final class RecordIdentifier implements AutoCloseable {
     }
 
     /**
-     * Says what a record is to the listener.
-     *
-     * @throws OperatorActionException if its key comes from a payload that a converter makes of its value
-     * @throws ConsumerWaitingException if its key depends on its topic, and the brokers do not tell its id
-     * @throws RuntimeException if a deserializer or the key depends on a service that does not answer
+     * Says what a record is to the listener. Throws if that cannot be said: its key is in a payload that a converter
+     * makes, or a broker or service does not answer.
      */
     public Identification identify(ConsumerRecord<byte[], byte[]> received) {
         ConsumerRecord<@Nullable Object, @Nullable Object> record;
@@ -173,8 +169,7 @@ public final class RecordIdentifier implements AutoCloseable {
     }
 
     /**
-     * Adds the topic's id to the record's headers, for keys that contain it. The container's own tracking of topics must not
-     * see records that were delivered long ago.
+     * Adds the topic's id for keys that contain it: the container's tracker must not see records delivered long ago.
      */
     private void tellTopic(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = KafkaCoordinates.original(record);

@@ -51,9 +51,8 @@ final class TargetCall {
         }
         if (this.definition.method().targetSeen() && !this.made) {
             throw new UnprotectedCallException(
-                    ("%s was not called: an aspect between @IdempotentListener and the method returned in its place."
-                                    + " Nothing was committed, as the message would pass for processed. Let the aspect"
-                                    + " throw an exception, or decide within the method.")
+                    ("%s was not called: an aspect between @IdempotentListener and the method returned in its"
+                                    + " place. Nothing was committed. Let the aspect throw, or decide within the method.")
                             .formatted(describe()));
         }
         return result;
@@ -88,10 +87,9 @@ final class TargetCall {
 
     private UnprotectedCallException refusal() {
         return new UnprotectedCallException(
-                ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
-                                + " method, such as a retry: what the first call has written would be there twice. Nothing"
-                                + " was committed. Remove the aspect and leave retries to idempotency.errors.* or"
-                                + " @RetryableTopic, or let it repeat a method that the listener calls.")
+                ("%s was called a second time in one transaction, by an aspect such as a retry. Nothing"
+                                + " was committed. Leave retries to idempotency.errors.* or @RetryableTopic, or let the"
+                                + " aspect repeat a method that the listener calls.")
                         .formatted(describe()),
                 this.failure);
     }

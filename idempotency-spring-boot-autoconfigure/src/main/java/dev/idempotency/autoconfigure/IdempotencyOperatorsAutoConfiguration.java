@@ -7,15 +7,18 @@ import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxCleanup;
 import dev.idempotency.inbox.InboxPurge;
+import dev.idempotency.inbox.JdbcInbox;
 import dev.idempotency.inbox.JdbcInboxRecorderFactory;
 import dev.idempotency.job.RawRecordProducers;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyEventListener;
 import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.reconciliation.KafkaReconciliation;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetterSourceResolver;
 import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.KafkaDeadLetters;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
@@ -57,7 +60,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
         IdempotencyProperties.DeadLetters limits = properties.deadLetters();
-        return new DeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
+        return new KafkaDeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
     }
 
     @Bean
@@ -73,7 +76,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
             Environment environment) {
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "reconciliation");
-        return new Reconciliation(
+        return new KafkaReconciliation(
                 definitions::listeners,
                 store,
                 inbox::getIfUnique,
@@ -114,7 +117,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
                 ObjectProvider<ProducerFactory<?, ?>> producerFactory,
                 ObjectProvider<IdempotencyEventListener> observers,
                 Environment environment) {
-            return new Inbox(
+            return new JdbcInbox(
                     store,
                     listeners,
                     producerFactory::getIfUnique,

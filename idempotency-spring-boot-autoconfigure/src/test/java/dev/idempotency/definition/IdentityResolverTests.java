@@ -29,8 +29,8 @@ class IdentityResolverTests {
                         new ListenerMethod(method, false, null),
                         new TopicIdTracker(null, null)));
 
-        assertThat(thrown.fault().what()).contains("names the variable #payment");
-        assertThat(thrown.fault().remedy()).contains("-parameters", "#payload");
+        assertThat(thrown.fault.what()).contains("names the variable #payment");
+        assertThat(thrown.fault.remedy()).contains("-parameters", "#payload");
     }
 
     static class Keyed {

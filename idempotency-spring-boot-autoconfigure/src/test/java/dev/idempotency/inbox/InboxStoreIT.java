@@ -137,7 +137,7 @@ class InboxStoreIT {
                 this.observers);
         JdbcInboxRecorderFactory listeners = new JdbcInboxRecorderFactory(
                 this.store, 500_000, new DeserializerInstrumentation(), this::isOutage, this.observers);
-        this.inbox = new Inbox(this.store, listeners, () -> null, null, this.observers);
+        this.inbox = new JdbcInbox(this.store, listeners, () -> null, null, this.observers);
         this.purge = new InboxPurge(database);
     }
 
