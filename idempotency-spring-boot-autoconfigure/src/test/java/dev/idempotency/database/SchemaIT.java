@@ -301,7 +301,7 @@ class SchemaIT {
                 () -> DialectResolver.resolve("Oracle", this.jdbc.getDataSource()),
                 "'Oracle'",
                 "PostgreSQL",
-                Dialect.class.getName());
+                "ProcessedMessageStore");
     }
 
     static class OwnersDataSource {

@@ -58,7 +58,7 @@ final class CrashingSteps implements StepRunner {
     private void crashAfter(MessageId id, String name) {
         if (name.equals(this.step) && !this.run.haveBeenRolledBack(Set.of(id))) {
             this.run.rolledBack(Set.of(id));
-            this.crash = new CannotAcquireLockException("Crashed by withCrashAfterStep(\"%s\")".formatted(name));
+            this.crash = new CannotAcquireLockException("Crashed by crashingAfterStep(\"%s\")".formatted(name));
             throw this.crash;
         }
     }

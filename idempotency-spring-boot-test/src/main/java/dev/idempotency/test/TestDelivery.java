@@ -104,7 +104,7 @@ public final class TestDelivery {
      * Delivers them and ends each message's work once right after a step of this name was recorded, as if the process had
      * crashed there, so that they are redelivered. Count the step's calls in the test: there must be one for each message.
      */
-    public TestedConsumer withCrashAfterStep(String name) {
+    public TestedConsumer crashingAfterStep(String name) {
         Assert.state(this.consumer.isProtected(), () -> "%s is a listener without @IdempotentListener: it has no steps."
                 .formatted(this.consumer));
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());

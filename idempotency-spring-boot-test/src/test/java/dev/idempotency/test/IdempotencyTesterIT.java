@@ -144,7 +144,7 @@ class IdempotencyTesterIT {
         TestedConsumer tested = this.tester
                 .consumer(consumer)
                 .deliver(record("tested", 0, this.id), record("tested", 0, other))
-                .withCrashAfterStep(step);
+                .crashingAfterStep(step);
 
         assertThat(tested).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
@@ -163,7 +163,7 @@ class IdempotencyTesterIT {
                 .isThrownBy(() -> this.tester
                         .consumer("charges")
                         .deliver(record("tested", 0, this.id))
-                        .withCrashAfterStep("other"))
+                        .crashingAfterStep("other"))
                 .withMessageContaining("has not come to the end of a step 'other'");
     }
 
