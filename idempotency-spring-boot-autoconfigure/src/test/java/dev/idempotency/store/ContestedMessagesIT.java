@@ -116,6 +116,7 @@ class ContestedMessagesIT extends StoreTest {
         BusinessKeyLocks locks = new BusinessKeyLocks(this.database, PATIENCE);
         ClaimStrategy strategy = strategy(kind);
         this.transaction.executeWithoutResult(status -> strategy.claim(List.of(message(kind, 0))));
+        this.database.jdbc().execute("create table if not exists elsewhere (id integer primary key)");
         this.database.jdbc().update("delete from elsewhere");
         this.transaction.executeWithoutResult(status -> {
             strategy.claim(List.of(message(kind, 0), message(kind, 1), message(kind, 2)));
