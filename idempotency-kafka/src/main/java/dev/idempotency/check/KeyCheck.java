@@ -311,14 +311,17 @@ final class KeyCheck {
     private void checkKey() {
         checkType();
         String others = SHARED.matcher(this.code.replaceAll("'[^']*'", "")).replaceAll("");
-        if (OFFSET.matcher(this.code).find()) {
+        boolean offset = OFFSET.matcher(this.code).find();
+        boolean alone = !OFFSET.matcher(others).replaceAll("").contains("#") && !others.contains("@");
+        // An argument that is the offset may be one part of a key among others.
+        if (offset && (alone || this.expression.contains(".offset"))) {
             if (!this.code.contains(".partition")) {
                 add(
                         StartupCheck.AMBIGUOUS_KEY,
                         "uses the offset without the partition, and every partition has the same offsets.",
                         "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
             }
-        } else if (!others.contains("#") && !others.contains("@")) {
+        } else if (alone && !offset) {
             add(
                     StartupCheck.AMBIGUOUS_KEY,
                     "uses nothing of the message but its topic, partition or timestamp, which others have as well.",

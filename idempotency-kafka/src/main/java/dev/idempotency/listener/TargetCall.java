@@ -87,8 +87,8 @@ final class TargetCall {
 
     private UnprotectedCallException refusal() {
         return new UnprotectedCallException(
-                ("%s was called a second time in one transaction, by an aspect such as a retry. Nothing"
-                                + " was committed. Leave retries to idempotency.errors.* or @RetryableTopic, or let the"
+                ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
+                                + " method, such as a retry. Nothing was committed. Leave retries to idempotency.errors.* or @RetryableTopic, or let the"
                                 + " aspect repeat a method that the listener calls.")
                         .formatted(describe()),
                 this.failure);

@@ -41,6 +41,7 @@ public final class ObservedApplication implements AutoCloseable {
         this.application = TestApplication.start(
                 this.database,
                 List.of(
+                        "idempotency.retention-mode=ring",
                         TestApplication.WEB,
                         "spring.kafka.listener.observation-enabled=true",
                         "management.endpoint.health.show-details=always",

@@ -80,7 +80,7 @@ class OffsetStrategyIT extends ListenersTest {
 
     private String report(int offset, boolean processed) {
         RecordCoordinates record = new RecordCoordinates(topic(Forgotten.class), 0, offset);
-        return "MessageReport[consumer=forgotten, messageId=%s, version=null, processed=%s, processedAt=null, age=null, record=%s]"
+        return "MessageReport[consumer=forgotten, messageId=%s, version=null, processed=%s, processedAt=null, age=null, record=%s, steps=[]]"
                 .formatted(record, processed, processed ? record : null);
     }
 
