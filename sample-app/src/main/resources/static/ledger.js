@@ -144,7 +144,7 @@ function describe(delivery) {
     case 'DEAD_LETTERED':
       return 'given up and published to the dead-letter topic'
     default:
-      return 'rolled back, to come again'
+      return 'rolled back, to be redelivered'
   }
 }
 

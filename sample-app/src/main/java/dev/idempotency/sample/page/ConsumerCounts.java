@@ -8,7 +8,7 @@ package dev.idempotency.sample.page;
  * @param processed committed
  * @param redeliveries dropped, as Kafka delivered them again
  * @param republications dropped, as the producer sent them again
- * @param failed rolled back; they come again
+ * @param failed rolled back; they are redelivered
  */
 record ConsumerCounts(
         String consumer, String listener, long processed, long redeliveries, long republications, long failed) {}
