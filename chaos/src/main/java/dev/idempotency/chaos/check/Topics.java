@@ -98,7 +98,7 @@ public final class Topics {
         Set<String> ids = new HashSet<>();
         read(List.of(topic), Map.of(), record -> {
             if (header(record, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN).equals(UnknownOutcomeException.class.getName())) {
-                ids.add(header(record, "message-id"));
+                ids.add(RecordId.numberOf(header(record, "message-id")));
             }
         });
         return ids;
