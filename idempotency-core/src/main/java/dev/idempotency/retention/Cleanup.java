@@ -1,9 +1,9 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.database.Causes;
-import dev.idempotency.observe.CleanupRun;
-import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.IdempotencyEventNotifier;
+import dev.idempotency.event.CleanupRun;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.internal.database.Causes;
+import dev.idempotency.internal.event.IdempotencyEventNotifier;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Removes old rows, and reports every run to its observers.
  *
- * <p>{@link CleanupSchedule} runs it, unless {@code idempotency.cleanup.enabled=false}: then you may run it yourself. Exceptions
+ * <p>It runs on a schedule, unless {@code idempotency.cleanup.enabled=false}: then you may run it yourself. Exceptions
  * of tasks are not thrown by the run; they are in the {@link CleanupRun} that it returns.
  */
 public final class Cleanup {
@@ -68,7 +68,7 @@ public final class Cleanup {
     }
 
     /** The same, ending after the present batch when {@code stop} is counted down. */
-    synchronized CleanupRun run(CountDownLatch stop) {
+    public synchronized CleanupRun run(CountDownLatch stop) {
         CleanupRun run = new Round(stop).run();
         this.status = this.status.after(run);
         if (stop.getCount() > 0) {
@@ -174,6 +174,35 @@ public final class Cleanup {
                 Thread.currentThread().interrupt();
                 return true;
             }
+        }
+    }
+
+    /**
+     * Sums up the runs of the cleanup of this application instance.
+     *
+     * @param lastRun the last run; {@code null} before the first
+     * @param lastSuccess the last run that did not fail; {@code null} if none has succeeded
+     * @param runs how many there have been
+     * @param failures how many of them failed
+     * @param deleted how many rows they removed
+     */
+    public record CleanupStatus(
+            @Nullable CleanupRun lastRun, @Nullable CleanupRun lastSuccess, long runs, long failures, long deleted) {
+
+        static final CleanupStatus BEFORE_THE_FIRST_RUN = new CleanupStatus(null, null, 0, 0, 0);
+
+        /** Whether the last run left nothing to do; true before the first one. */
+        public boolean keepsUp() {
+            return this.lastRun == null || this.lastRun.keepsUp();
+        }
+
+        CleanupStatus after(CleanupRun run) {
+            return new CleanupStatus(
+                    run,
+                    run.failed() ? this.lastSuccess : run,
+                    this.runs + 1,
+                    this.failures + (run.failed() ? 1 : 0),
+                    this.deleted + run.deleted());
         }
     }
 }

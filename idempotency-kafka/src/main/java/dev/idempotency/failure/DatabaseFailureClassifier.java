@@ -3,7 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.database.Causes;
+import dev.idempotency.internal.database.Causes;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
@@ -83,7 +83,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 : worst;
     }
 
-    static boolean isOfStore(Throwable failure) {
+    public static boolean isOfStore(Throwable failure) {
         return Causes.withSuppressed(failure).contains(StoreFailedException.class);
     }
 
@@ -98,7 +98,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /** Whether one message can be the reason of what looks like an outage: a statement failed on an open connection. */
-    static boolean canBeOfOneMessage(Throwable failure) {
+    public static boolean canBeOfOneMessage(Throwable failure) {
         // After a failed commit, the connection was lost; after the listener's failure, that may have closed it.
         boolean found = isClosedAtEnd(failure) && !Causes.of(failure).contains(TransactionSystemException.class);
         for (Throwable next : Causes.withSuppressed(failure)) {

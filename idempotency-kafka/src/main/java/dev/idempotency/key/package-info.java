@@ -1,8 +1,6 @@
 /**
- * From a record to its {@link dev.idempotency.MessageId}: header, SpEL expression, CloudEvents.
- *
- * <p>For users: {@link dev.idempotency.key.MessageKeyResolver}, a bean that replaces the headers. What else is public is so for
- * other packages.
+ * Message keys: {@link dev.idempotency.key.MessageKeyResolver}, a bean that replaces the headers, and {@link
+ * dev.idempotency.key.MessageIdHeader} for producers.
  */
 @NullMarked
 package dev.idempotency.key;

@@ -20,7 +20,7 @@ public enum InboxStatus {
     /** It was sent to its topic again and has not come back yet. */
     REPLAYED;
 
-    static InboxStatus of(String name) {
+    public static InboxStatus of(String name) {
         return valueOf(name.toUpperCase(Locale.ROOT));
     }
 

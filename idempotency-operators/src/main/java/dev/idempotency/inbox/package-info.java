@@ -1,8 +1,5 @@
 /**
- * The inbox: stored messages, their status, and their replay.
- *
- * <p>For users: {@link dev.idempotency.inbox.Inbox}, a bean to be injected, with its parameters and
- * results. Other public types are internal.
+ * The inbox: stored messages, their status, and their replay. The bean is {@link dev.idempotency.inbox.Inbox}.
  */
 @NullMarked
 package dev.idempotency.inbox;

@@ -1,5 +1,6 @@
 package dev.idempotency.reconciliation;
 
+import dev.idempotency.RecordCoordinates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -50,4 +51,7 @@ public record ReconciliationReport(
     public long count(ReconciliationOutcome fate) {
         return this.fates.getOrDefault(fate, 0L);
     }
+
+    /** A message that should be remembered, and is not. */
+    public record MissingMessage(RecordCoordinates record, String messageId) {}
 }

@@ -1,9 +1,5 @@
 /**
- * Compares topics with the processed messages: every record that a group has committed must be processed, dead-lettered or
- * recorded as failed.
- *
- * <p>For users: the bean {@link dev.idempotency.reconciliation.Reconciliation}, and its parameters
- * and results.
+ * Compares topics with the processed messages. The bean is {@link dev.idempotency.reconciliation.Reconciliation}.
  */
 @NullMarked
 package dev.idempotency.reconciliation;

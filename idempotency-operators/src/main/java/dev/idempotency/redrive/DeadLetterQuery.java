@@ -44,7 +44,7 @@ public record DeadLetterQuery(
         return new DeadLetterQuery(this.consumer, this.status, this.exception, previous, length);
     }
 
-    boolean matches(DeadLetter letter) {
+    public boolean matches(DeadLetter letter) {
         return (this.status == null || this.status == letter.status())
                 && (this.exception == null || this.exception.matches(letter.exception()));
     }

@@ -2,6 +2,7 @@ package dev.idempotency.redrive;
 
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.internal.redrive.OriginalRecords;
 import java.time.Instant;
 import java.util.Set;
 import java.util.function.BooleanSupplier;

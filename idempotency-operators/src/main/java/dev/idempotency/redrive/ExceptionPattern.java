@@ -25,7 +25,7 @@ public record ExceptionPattern(String text) {
         }
     }
 
-    boolean matches(@Nullable String exception) {
+    public boolean matches(@Nullable String exception) {
         return exception != null
                 && (PatternMatchUtils.simpleMatch(this.text, exception)
                         || PatternMatchUtils.simpleMatch(

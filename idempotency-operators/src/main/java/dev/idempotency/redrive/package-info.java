@@ -1,7 +1,5 @@
 /**
- * Dead letters: to be looked at, and to be sent back to where they came from.
- *
- * <p>For users: the bean {@link dev.idempotency.redrive.DeadLetters} and the values that it takes and gives.
+ * Dead letters: listed, and sent back to their topics. The bean is {@link dev.idempotency.redrive.DeadLetters}.
  */
 @NullMarked
 package dev.idempotency.redrive;

@@ -1,8 +1,8 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.event.CleanupRun;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupStatus;
+import dev.idempotency.retention.Cleanup.CleanupStatus;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,16 +1,16 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.metrics.ConsumerCounts;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.internal.event.ConsumerOutage;
+import dev.idempotency.internal.event.ConsumerOutages;
+import dev.idempotency.internal.event.ConsumerRegistry;
+import dev.idempotency.internal.metrics.ConsumerCounts;
+import dev.idempotency.internal.metrics.StoreWatch;
+import dev.idempotency.internal.store.JdbcPositionStore;
+import dev.idempotency.internal.store.PartitionPosition;
 import dev.idempotency.metrics.IdempotencyMeters;
-import dev.idempotency.metrics.StoreWatch;
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerOutage;
-import dev.idempotency.observe.ConsumerOutages;
-import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.store.JdbcPositionStore;
-import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
 import java.util.Collection;

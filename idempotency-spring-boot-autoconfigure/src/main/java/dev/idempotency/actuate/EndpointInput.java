@@ -2,7 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.store.MessageIdText;
+import dev.idempotency.internal.store.MessageIdText;
 import java.security.Principal;
 import java.util.Set;
 import java.util.function.Function;

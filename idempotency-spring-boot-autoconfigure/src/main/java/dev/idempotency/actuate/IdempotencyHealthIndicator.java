@@ -2,9 +2,9 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.MessageId;
-import dev.idempotency.database.Schema;
-import dev.idempotency.observe.ConsumerOutage;
-import dev.idempotency.observe.ConsumerOutages;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.event.ConsumerOutage;
+import dev.idempotency.internal.event.ConsumerOutages;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;

@@ -2,12 +2,12 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.Inbox.ReplayResult;
 import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxPage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.inbox.ReplayResult;
-import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.internal.event.ConsumerRegistry;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Objects;

@@ -2,7 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.database.StoredVersion;
+import dev.idempotency.internal.database.StoredVersion;
 import dev.idempotency.store.ProcessedMessage;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.failure.BackOffSettings;
+import dev.idempotency.internal.failure.BackOffSettings;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param outage how the database is waited for
  */
 @ConfigurationProperties("idempotency.errors")
-public record ErrorsProperties(
+record ErrorsProperties(
         @DefaultValue("500ms") Duration initialInterval,
         @DefaultValue("10s") Duration maxInterval,
         @DefaultValue("6") int maxAttempts,
@@ -22,7 +22,7 @@ public record ErrorsProperties(
 
     private static final Duration OUTAGE_INITIAL_INTERVAL = Duration.ofMillis(100);
 
-    public ErrorsProperties {
+    ErrorsProperties {
         if (maxAttempts < 1) {
             throw new IllegalArgumentException(
                     "idempotency.errors.max-attempts must be 1 or more, but is " + maxAttempts);

@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.check.CheckPolicy;
-import dev.idempotency.check.ListenerChecks;
+import dev.idempotency.internal.check.CheckPolicy;
+import dev.idempotency.internal.check.ListenerChecks;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
-import dev.idempotency.database.Schema;
-import dev.idempotency.metrics.StoreWatch;
-import dev.idempotency.observe.ConsumerOutages;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.event.ConsumerOutages;
+import dev.idempotency.internal.metrics.StoreWatch;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;

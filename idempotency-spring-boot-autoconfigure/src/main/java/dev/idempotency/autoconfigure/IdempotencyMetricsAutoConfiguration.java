@@ -1,11 +1,11 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.database.RetentionMode;
-import dev.idempotency.database.Ring;
-import dev.idempotency.metrics.MeterEventListener;
-import dev.idempotency.metrics.MicrometerObservationListener;
-import dev.idempotency.metrics.OperatorMeterEventListener;
-import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.internal.database.RetentionMode;
+import dev.idempotency.internal.database.Ring;
+import dev.idempotency.internal.metrics.MeterEventListener;
+import dev.idempotency.internal.metrics.MicrometerObservationListener;
+import dev.idempotency.internal.metrics.OperatorMeterEventListener;
+import dev.idempotency.internal.metrics.StoreWatch;
 import dev.idempotency.reconciliation.Reconciliation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;

@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.kafka.CapturingDeserializer;
-import dev.idempotency.kafka.SpringKafkaInternals;
-import dev.idempotency.kafka.TopicCoordinates;
+import dev.idempotency.internal.kafka.CapturingDeserializer;
+import dev.idempotency.internal.kafka.SpringKafkaInternals;
+import dev.idempotency.internal.kafka.TopicCoordinates;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -32,7 +32,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("dev/idempotency/schema/**");
         ReflectionHints reflection = hints.reflection();
         if (ClassUtils.isPresent("org.springframework.kafka.annotation.KafkaListener", classLoader)
-                && ClassUtils.isPresent("dev.idempotency.kafka.SpringKafkaInternals", classLoader)) {
+                && ClassUtils.isPresent("dev.idempotency.internal.kafka.SpringKafkaInternals", classLoader)) {
             Kafka.register(hints, classLoader);
         }
         reflection.registerType(IdempotentListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
@@ -54,7 +54,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
             Stream.of(ConsumerRecord.class, Headers.class, Header.class, TopicCoordinates.class)
                     .forEach(type -> reflection.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
             reflection.registerTypeIfPresent(
-                    classLoader, "dev.idempotency.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
+                    classLoader, "dev.idempotency.internal.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
         }
     }
 

@@ -1,12 +1,12 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.DialectResolver;
-import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.store.JdbcPositionStore;
-import dev.idempotency.store.JdbcProcessedMessageStore;
-import dev.idempotency.store.JdbcVersionStore;
+import dev.idempotency.internal.database.Dialect;
+import dev.idempotency.internal.database.DialectResolver;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.store.JdbcPositionStore;
+import dev.idempotency.internal.store.JdbcProcessedMessageStore;
+import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;

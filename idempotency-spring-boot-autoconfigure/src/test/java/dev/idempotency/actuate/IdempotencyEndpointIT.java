@@ -10,7 +10,7 @@ import dev.idempotency.app.Actuator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.ObservedApplication;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.event.CleanupRun;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;

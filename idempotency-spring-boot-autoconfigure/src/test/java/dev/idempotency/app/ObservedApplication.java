@@ -2,7 +2,7 @@ package dev.idempotency.app;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.observe.CleanupRun;
+import dev.idempotency.event.CleanupRun;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.testing.TestDatabase;

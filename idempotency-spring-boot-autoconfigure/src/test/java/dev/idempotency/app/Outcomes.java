@@ -2,11 +2,11 @@ package dev.idempotency.app;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.Conflict;
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.Stale;
+import dev.idempotency.event.Conflict;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.event.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -6,8 +6,8 @@ import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reso
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.actuate.IdempotencyEndpoint;
-import dev.idempotency.kafka.CapturingDeserializer;
-import dev.idempotency.listener.IdempotentListenerEnhancer;
+import dev.idempotency.internal.kafka.CapturingDeserializer;
+import dev.idempotency.internal.listener.IdempotentListenerEnhancer;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.event.IdempotencyEventListener;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -12,7 +12,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.step.StepTable;
+import dev.idempotency.internal.step.StepTable;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;

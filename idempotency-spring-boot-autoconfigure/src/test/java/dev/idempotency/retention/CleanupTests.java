@@ -3,8 +3,9 @@ package dev.idempotency.retention;
 import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.observe.CleanupRun;
-import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.event.CleanupRun;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.retention.Cleanup.CleanupStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

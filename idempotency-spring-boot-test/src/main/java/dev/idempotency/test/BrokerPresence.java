@@ -1,6 +1,6 @@
 package dev.idempotency.test;
 
-import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.BrokerConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

@@ -1,6 +1,6 @@
 package dev.idempotency.test;
 
-import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.BrokerConnection;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

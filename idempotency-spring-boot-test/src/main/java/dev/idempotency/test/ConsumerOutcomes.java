@@ -2,9 +2,9 @@ package dev.idempotency.test;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyEventListener;
-import dev.idempotency.observe.Stale;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.event.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.producer.ProducerRecord;

@@ -1,8 +1,8 @@
 package dev.idempotency.test;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.kafka.ListenerContainers;
-import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.internal.kafka.ListenerContainers;
+import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

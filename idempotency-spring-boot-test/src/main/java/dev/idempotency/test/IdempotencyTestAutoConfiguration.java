@@ -1,9 +1,9 @@
 package dev.idempotency.test;
 
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.TopicLookup;
+import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
+import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.TopicLookup;
 import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.springframework.beans.factory.ObjectProvider;

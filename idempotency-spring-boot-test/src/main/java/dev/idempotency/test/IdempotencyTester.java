@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
+import dev.idempotency.internal.definition.ProtectedListener;
 import java.util.List;
 import java.util.TreeSet;
 import org.springframework.beans.factory.ObjectProvider;

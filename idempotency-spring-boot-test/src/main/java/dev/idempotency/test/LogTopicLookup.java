@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
-import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.TopicLookup;
+import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.TopicLookup;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.TopicPartition;

@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.kafka.KafkaCoordinates;
+import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

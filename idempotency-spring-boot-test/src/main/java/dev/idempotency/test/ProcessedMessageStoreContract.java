@@ -39,7 +39,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Tests that a {@link ProcessedMessageStore} keeps its promises. Extend it to test a store or a
- * {@link dev.idempotency.database.Dialect}, on the real database.
+ * {@link dev.idempotency.internal.database.Dialect}, on the real database.
  *
  * <p>Each test has its own consumer, so the database need not be empty. Its pool needs ten connections.
  */

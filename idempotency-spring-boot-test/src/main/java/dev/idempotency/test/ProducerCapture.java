@@ -1,6 +1,6 @@
 package dev.idempotency.test;
 
-import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.BrokerConnection;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.kafka.ProducerSerializers;
+import dev.idempotency.internal.kafka.ProducerSerializers;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
-import dev.idempotency.kafka.ListenerContainers;
-import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.internal.kafka.ListenerContainers;
+import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

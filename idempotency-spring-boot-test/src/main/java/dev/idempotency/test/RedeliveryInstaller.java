@@ -1,8 +1,8 @@
 package dev.idempotency.test;
 
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
+import dev.idempotency.internal.definition.ProtectedListener;
+import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Random;

@@ -2,7 +2,7 @@ package dev.idempotency.test;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
-import dev.idempotency.listener.IdempotentListenerAdvisor;
+import dev.idempotency.internal.listener.IdempotentListenerAdvisor;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.util.Set;

@@ -1,7 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.kafka.ListenerContainers;
+import dev.idempotency.internal.kafka.ListenerContainers;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;

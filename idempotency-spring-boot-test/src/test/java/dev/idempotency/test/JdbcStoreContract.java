@@ -1,11 +1,11 @@
 package dev.idempotency.test;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotency.database.DialectResolver;
-import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
-import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.internal.database.DialectResolver;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.database.SchemaMode;
+import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

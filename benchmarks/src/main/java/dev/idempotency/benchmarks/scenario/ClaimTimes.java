@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.event.IdempotencyEventListener;
 import java.util.ArrayList;
 import java.util.List;
 

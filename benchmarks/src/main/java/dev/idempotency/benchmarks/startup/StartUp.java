@@ -74,7 +74,7 @@ public final class StartUp implements Scenario {
                 FleetApplication.class.getName(),
                 "--spring.datasource.url=" + url,
                 "--idempotency.enabled=" + enabled,
-                "--logging.level.dev.idempotency.check.ListenerChecks=debug");
+                "--logging.level.dev.idempotency.internal.check.ListenerChecks=debug");
         try {
             Process process = builder.redirectErrorStream(true).start();
             return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

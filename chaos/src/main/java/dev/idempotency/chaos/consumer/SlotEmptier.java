@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.consumer;
 
-import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.store.RingPurge;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.store.RingPurge;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;

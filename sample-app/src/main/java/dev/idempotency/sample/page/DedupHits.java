@@ -1,9 +1,9 @@
 package dev.idempotency.sample.page;
 
 import dev.idempotency.DuplicateKind;
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.event.IdempotencyEventListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

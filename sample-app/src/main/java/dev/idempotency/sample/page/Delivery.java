@@ -3,7 +3,7 @@ package dev.idempotency.sample.page;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.Duplicate;
+import dev.idempotency.event.Duplicate;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -2,9 +2,9 @@ package dev.idempotency.sample.page;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyEventListener;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.event.IdempotencyEventListener;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

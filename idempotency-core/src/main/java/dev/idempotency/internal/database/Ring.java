@@ -1,0 +1,196 @@
+package dev.idempotency.internal.database;
+
+import dev.idempotency.IdempotencyConfigurationException;
+import dev.idempotency.MessageId;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * The tables that processed messages are in with {@link RetentionMode#RING}: an id that carries its time is in one of
+ * {@value #SLOTS} slots, chosen by that time alone; any other is in the table itself, from which the slots inherit.
+ *
+ * <p>The control row says how wide slots are, and how far an existing table has been switched. It is read once.
+ */
+public final class Ring {
+
+    /** How many slots there are; they are numbered from zero. */
+    public static final int SLOTS = IdempotencyDatabase.SLOTS;
+
+    static final String CONTROL = "idempotency_ring";
+
+    /** In place of a slot: the table itself. It sorts last, and all claim in the order of slots. */
+    private static final int NO_SLOT = SLOTS;
+
+    private static final int LOCK_SECONDS = 5;
+
+    private static final String LAYOUT = "select slots, width_ms, state from %s";
+
+    /** Without rows there is nothing to switch. Who inserts an id with a time without the ring is refused from then on. */
+    private static final String CREATE = """
+            insert into %s (slots, width_ms, state)
+            select ?, ?, case when exists (select 1 from only %s) then 'both' else 'ring' end
+            on conflict do nothing
+            """;
+
+    private final IdempotencyDatabase database;
+    private volatile @Nullable Layout layout;
+
+    private Ring(IdempotencyDatabase database) {
+        this.database = database;
+    }
+
+    /** Returns the ring of a database, or {@code null} if its messages are in one table. */
+    public static @Nullable Ring of(IdempotencyDatabase database) {
+        return (database.retentionMode() == RetentionMode.RING) ? new Ring(database) : null;
+    }
+
+    /** How far a table has been switched; only ever forward. */
+    enum State {
+        /** Instances without the ring may run: ids with a time are claimed in a slot and in the table. */
+        BOTH,
+        /** Ids with a time are claimed in a slot unless the table has them from before. */
+        DRAIN,
+        /** The table has no more ids with a time. */
+        RING
+    }
+
+    /** The control row. */
+    record Layout(int slots, long widthMillis, State state) {
+
+        static Layout read(ResultSet row, int number) throws SQLException {
+            return new Layout(
+                    row.getInt(1),
+                    row.getLong(2),
+                    State.valueOf(row.getString(3).toUpperCase(Locale.ROOT)));
+        }
+
+        int slotAt(long millis) {
+            return Math.floorMod(Math.floorDiv(millis, this.widthMillis), this.slots);
+        }
+
+        int slotOf(MessageId id) {
+            long millis = TimeId.millisOf(id.value());
+            return (millis < 0) ? NO_SLOT : slotAt(millis);
+        }
+
+        /** In the order of slots; the order within a slot stays. */
+        <T> TreeMap<Integer, List<T>> bySlot(Collection<T> all, Function<T, MessageId> id) {
+            return all.stream()
+                    .collect(Collectors.groupingBy(each -> slotOf(id.apply(each)), TreeMap::new, Collectors.toList()));
+        }
+    }
+
+    Layout layout() {
+        Layout known = this.layout;
+        if (known == null) {
+            known = this.database.inTransaction(jdbc -> find(this.database, jdbc));
+            if (known == null) {
+                throw new IllegalStateException("The table %s has no row: it was deleted while instances use the ring"
+                        .formatted(this.database.table(CONTROL)));
+            }
+            this.layout = known;
+        }
+        return known;
+    }
+
+    static @Nullable Layout find(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        return jdbc.query(LAYOUT.formatted(database.table(CONTROL)), Layout::read).stream()
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Whether ids with a time are nowhere but in their slots. */
+    public boolean isComplete() {
+        return layout().state() == State.RING;
+    }
+
+    /** How long the times of a slot's ids are apart at most, in one turn of the ring. */
+    public Duration width() {
+        return Duration.ofMillis(layout().widthMillis());
+    }
+
+    /** The slot of ids that are made now. */
+    public int slotAt(long millis) {
+        return layout().slotAt(millis);
+    }
+
+    /** The table that an id is claimed in. */
+    public String claimTableOf(MessageId id) {
+        return tableOf(layout().slotOf(id));
+    }
+
+    /** The table to look for an id in: during a switch, all of them. */
+    public String tableOf(MessageId id) {
+        if (!isComplete()) {
+            return this.database.processedTable();
+        }
+        int slot = layout().slotOf(id);
+        return (slot == NO_SLOT) ? this.database.processedTableAlone() : this.database.slotTable(slot);
+    }
+
+    /** Ids by the table to look for them in. */
+    public Map<String, List<MessageId>> byTable(Collection<MessageId> ids) {
+        return ids.stream().collect(Collectors.groupingBy(this::tableOf, LinkedHashMap::new, Collectors.toList()));
+    }
+
+    String tableOf(int slot) {
+        return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
+    }
+
+    /**
+     * Makes the control row if there is none yet, and compares it with the settings.
+     *
+     * @param width how wide slots are to be
+     * @param required whether that was set, so that a ring of another width is refused
+     */
+    void prepare(Duration width, boolean required) {
+        this.database.newTransaction().executeWithoutResult(status -> {
+            JdbcTemplate jdbc = this.database.jdbc(LOCK_SECONDS);
+            if (find(this.database, jdbc) == null) {
+                // Waits for claims that instances without the ring are about to commit.
+                jdbc.execute("lock table only %s in share mode".formatted(this.database.processedTable()));
+                jdbc.update(
+                        CREATE.formatted(this.database.table(CONTROL), this.database.processedTable()),
+                        SLOTS,
+                        width.toMillis());
+            }
+        });
+        Layout found = layout();
+        if (found.slots() != SLOTS || (required && found.widthMillis() != width.toMillis())) {
+            throw new IdempotencyConfigurationException(
+                    "The ring has %d slots of %s, but this application uses %d slots of %s: an id would be in two tables."
+                            .formatted(found.slots(), width(), SLOTS, width),
+                    "Leave out idempotency.ring.width, or change it by docs/retention.md#changing-the-width.",
+                    null);
+        }
+    }
+
+    /** Refuses tables that are a ring, for an application that does not use them as one. */
+    static void requireNone(IdempotencyDatabase database) {
+        if (!database.dialect().vendor().equals("postgresql")) {
+            return;
+        }
+        Layout found = database.inTransaction(jdbc -> {
+            String table = jdbc.queryForObject("select to_regclass(?)", String.class, database.table(CONTROL));
+            return (table != null) ? find(database, jdbc) : null;
+        });
+        if (found != null && found.state() != State.BOTH) {
+            throw new IdempotencyConfigurationException(
+                    "The tables of idempotency-spring-boot are a ring (idempotency_ring.state is '%s'), but idempotency.retention-mode is 'delete': messages would be processed twice."
+                            .formatted(found.state().name().toLowerCase(Locale.ROOT)),
+                    "Set idempotency.retention-mode=ring, or move the rows back as docs/retention.md#back-to-one-table says.",
+                    null);
+        }
+    }
+}

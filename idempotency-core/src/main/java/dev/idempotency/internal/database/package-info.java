@@ -1,0 +1,7 @@
+/**
+ * Dialects, tables, schema and migration. Internal.
+ */
+@NullMarked
+package dev.idempotency.internal.database;
+
+import org.jspecify.annotations.NullMarked;

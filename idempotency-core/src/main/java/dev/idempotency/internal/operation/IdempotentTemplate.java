@@ -1,0 +1,351 @@
+package dev.idempotency.internal.operation;
+
+import dev.idempotency.Claim;
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.Execution;
+import dev.idempotency.IdempotencyContextHolder;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageConflictException;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
+import dev.idempotency.UnprotectedCallException;
+import dev.idempotency.event.Conflict;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.result.ResultStore;
+import dev.idempotency.internal.result.ResultType;
+import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.store.ClaimedTransaction;
+import dev.idempotency.internal.store.StoreExceptionTranslator;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.lang.reflect.Type;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Claims from code, in transactions of the store's {@code DataSource}. */
+public final class IdempotentTemplate implements IdempotentOperations, SmartInitializingSingleton {
+
+    /** Claims from code come from no record. */
+    private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
+
+    /** Of those who wait for an id, MariaDB lets only one go on each time that its holder fails. */
+    private static final int MAX_ATTEMPTS = 20;
+
+    private final ProcessedMessageStore store;
+    private final DeclaredConsumers consumers;
+    private final @Nullable ResultStore results;
+    private final @Nullable BusinessKeyLocks locks;
+    private final @Nullable Steps steps;
+    private final OperationTransactions transactions;
+
+    /** {@code results}, {@code locks} and {@code steps} are {@code null} if the application defines its own store. */
+    public IdempotentTemplate(
+            ProcessedMessageStore store,
+            DeclaredConsumers consumers,
+            @Nullable ResultStore results,
+            @Nullable BusinessKeyLocks locks,
+            @Nullable Steps steps,
+            ListableBeanFactory beanFactory) {
+        this.store = store;
+        this.consumers = consumers;
+        this.results = results;
+        this.locks = locks;
+        this.steps = steps;
+        this.transactions = new OperationTransactions(beanFactory, store);
+    }
+
+    /** Fails the start if there is no transaction manager, and any consumer is declared. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (!this.consumers.isEmpty()) {
+            this.transactions.requireManager();
+        }
+    }
+
+    @Override
+    public Execution<@Nullable Void> execute(MessageId id, Runnable work) {
+        return executeWithoutResult(id, null, work);
+    }
+
+    @Override
+    public Execution<@Nullable Void> execute(MessageId id, String fingerprint, Runnable work) {
+        return executeWithoutResult(id, digest(fingerprint), work);
+    }
+
+    private Execution<@Nullable Void> executeWithoutResult(MessageId id, @Nullable Long digest, Runnable work) {
+        Supplier<@Nullable Void> withoutResult = () -> {
+            work.run();
+            return null;
+        };
+        return execute(id, digest, withoutResult, result -> result, () -> null);
+    }
+
+    @Override
+    public <T extends @Nullable Object> Execution<T> execute(MessageId id, Class<T> type, Supplier<? extends T> work) {
+        return executeAndKeep(id, null, ResultType.of(type), work);
+    }
+
+    @Override
+    public <T extends @Nullable Object> Execution<T> execute(
+            MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work) {
+        return executeAndKeep(id, digest(fingerprint), ResultType.of(type), work);
+    }
+
+    @Override
+    public <T extends @Nullable Object> Execution<T> execute(
+            MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work) {
+        return executeAndKeep(id, null, ResultType.of(type.getType()), work);
+    }
+
+    @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
+    private <T extends @Nullable Object> Execution<T> executeAndKeep(
+            MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
+        ResultStore kept = this.results;
+        if (kept == null) {
+            throw new IllegalStateException("Results are stored in a table beside the processed messages, but the"
+                    + " application defines its own ProcessedMessageStore. Use the provided store, or work without a"
+                    + " result.");
+        }
+        return execute(id, digest, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
+    }
+
+    private <T extends @Nullable Object> Execution<T> execute(
+            MessageId id,
+            @Nullable Long digest,
+            Supplier<? extends T> work,
+            UnaryOperator<T> keeping,
+            Supplier<? extends T> before) {
+        requireId(id);
+        Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()), digest);
+        if (this.transactions.isOpen()) {
+            Execution<T> execution = execute(id, () -> inContext(id, work, outcome), keeping, before, outcome);
+            TransactionSynchronizationManager.registerSynchronization(outcome);
+            return execution;
+        }
+        for (int attempt = 1; ; attempt++) {
+            try {
+                // Until the end of the transaction: what is called before and after its commit acts for the same id.
+                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome), outcome);
+                outcome.report(true);
+                return execution;
+            } catch (Throwable ex) {
+                // Nothing was done yet, and the database rolled back for the sake of a concurrent transaction.
+                boolean repeatable = outcome.claimed.isEmpty() && StoreExceptionTranslator.isSerializationFailure(ex);
+                if (attempt == MAX_ATTEMPTS || !repeatable) {
+                    throw ex;
+                }
+            }
+        }
+    }
+
+    private <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work, Outcome outcome) {
+        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
+                List.of(id), (this.steps != null) ? this.steps.of(outcome.observer) : Steps.OF_OTHER_STORE);
+        try {
+            return work.get();
+        } finally {
+            context.close();
+        }
+    }
+
+    private <T extends @Nullable Object> Execution<T> execute(
+            MessageId id,
+            Supplier<? extends T> work,
+            UnaryOperator<T> keeping,
+            Supplier<? extends T> before,
+            Outcome outcome) {
+        AtomicReference<@Nullable ClaimedTransaction> used = new AtomicReference<>();
+        try {
+            return this.transactions.execute(id, transaction -> {
+                used.set(transaction);
+                claim(List.of(id), transaction, outcome);
+                if (outcome.claimed.isEmpty()) {
+                    return new Execution<>(id, true, before.get());
+                }
+                T result = work.get();
+                try {
+                    result = keeping.apply(result);
+                } catch (RuntimeException ex) {
+                    if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                        transaction.requireHeld();
+                    }
+                    throw ex;
+                }
+                transaction.lookBeforeCommit();
+                return new Execution<>(id, false, result);
+            });
+        } catch (Throwable ex) {
+            ClaimedTransaction transaction = used.get();
+            outcome.report(transaction != null && transaction.isCommitted());
+            throw ex;
+        }
+    }
+
+    /** Returns the first 64 bits of the fingerprint's SHA-256. */
+    private static long digest(String fingerprint) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(fingerprint.getBytes(StandardCharsets.UTF_8));
+            return ByteBuffer.wrap(hash).getLong();
+        } catch (NoSuchAlgorithmException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private static void requireId(@Nullable MessageId id) {
+        if (id == null) {
+            throw new IllegalArgumentException(
+                    "There is no id to claim: it is null. Make one with MessageId.of(consumer, key).");
+        }
+    }
+
+    @Override
+    public boolean claim(MessageId id) {
+        requireId(id);
+        return !claimAll(List.of(id)).isEmpty();
+    }
+
+    @Override
+    public Set<MessageId> claimAll(Collection<MessageId> ids) {
+        ids.forEach(IdempotentTemplate::requireId);
+        Map<String, Set<MessageId>> byConsumer = ids.stream()
+                .collect(Collectors.groupingBy(
+                        MessageId::consumer, TreeMap::new, Collectors.toCollection(LinkedHashSet::new)));
+        byConsumer.keySet().forEach(this.consumers::observerOf);
+        return this.transactions.join(transaction -> {
+            Set<MessageId> free = new LinkedHashSet<>(ids);
+            byConsumer.forEach((consumer, its) -> {
+                Outcome outcome = new Outcome(this.consumers.observerOf(consumer), null);
+                claim(List.copyOf(its), transaction, outcome);
+                TransactionSynchronizationManager.registerSynchronization(outcome);
+                outcome.duplicates.forEach(duplicate -> free.remove(duplicate.id()));
+            });
+            transaction.lookBeforeCommit();
+            return free;
+        });
+    }
+
+    @Override
+    public void lock(String key) {
+        if (this.locks == null) {
+            throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
+                    + " application has a ProcessedMessageStore of its own. Use the provided store.");
+        }
+        this.locks.lock(key);
+    }
+
+    /** Claims ids of one consumer in a transaction. */
+    private void claim(List<MessageId> ids, ClaimedTransaction transaction, Outcome outcome) {
+        long start = System.nanoTime();
+        try {
+            Set<MessageId> claimed = this.store.claim(ids.stream()
+                    .map(id -> new Claim(id, NOWHERE, outcome.digest))
+                    .toList());
+            outcome.observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
+            outcome.duplicates =
+                    duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList(), outcome);
+            if (!claimed.isEmpty()) {
+                MessageId first = claimed.iterator().next();
+                transaction.watch(first, first::toString);
+            }
+            outcome.claimed = ids.stream().filter(claimed::contains).toList();
+        } catch (UnprotectedCallException ex) {
+            throw this.transactions.otherDataSource(ex);
+        } catch (MessageConflictException ex) {
+            throw ex;
+        } catch (RuntimeException ex) {
+            outcome.observer.claimFailed(ex, System.nanoTime() - start);
+            throw translate(ids.get(0), ex);
+        }
+    }
+
+    private List<Duplicate> duplicates(List<MessageId> ids, Outcome outcome) {
+        Map<MessageId, ProcessedMessage> originals = ids.isEmpty() ? Map.of() : this.store.findOriginals(ids);
+        return ids.stream()
+                .map(id -> {
+                    ProcessedMessage original = originals.get(id);
+                    requireSameFingerprint(id, original, outcome);
+                    return new Duplicate(
+                            id,
+                            NOWHERE,
+                            DuplicateKind.REPUBLICATION,
+                            (original != null) ? original.processedAt() : null,
+                            (original != null) ? original.age() : null);
+                })
+                .toList();
+    }
+
+    private static void requireSameFingerprint(MessageId id, @Nullable ProcessedMessage original, Outcome outcome) {
+        if (original == null || original.payloadDigest() == null || outcome.digest == null) {
+            return;
+        }
+        if (!original.payloadDigest().equals(outcome.digest)) {
+            outcome.observer.conflict(new Conflict(id, NOWHERE, original.coordinates(), original.processedAt()));
+            throw new MessageConflictException(
+                    "%s was used at %s for a request with another fingerprint. Nothing was applied: use a new key."
+                            .formatted(id, original.processedAt()));
+        }
+    }
+
+    private static RuntimeException translate(MessageId id, RuntimeException failure) {
+        RuntimeException translated = StoreExceptionTranslator.translate("claim " + id, failure);
+        return (translated instanceof StoreFailedException)
+                ? new StoreFailedException(
+                        "Could not claim %s: %s. Nothing was recorded or applied; try again. %s"
+                                .formatted(id, failure.getMessage(), StoreExceptionTranslator.remedyFor(failure)),
+                        failure)
+                : translated;
+    }
+
+    /** Reports claims to the consumer's observer when their transaction has ended. */
+    private static final class Outcome implements TransactionSynchronization {
+
+        private final IdempotencyEventListener observer;
+        private final @Nullable Long digest;
+        private final long start = System.nanoTime();
+        private List<MessageId> claimed = List.of();
+        private List<Duplicate> duplicates = List.of();
+
+        Outcome(IdempotencyEventListener observer, @Nullable Long digest) {
+            this.observer = observer;
+            this.digest = digest;
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            report(status == STATUS_COMMITTED);
+        }
+
+        void report(boolean committed) {
+            if (committed) {
+                if (!this.claimed.isEmpty()) {
+                    this.observer.committed(System.nanoTime() - this.start);
+                }
+                this.claimed.forEach(id -> this.observer.processed(id, NOWHERE));
+                this.duplicates.forEach(this.observer::duplicate);
+            } else {
+                this.claimed.forEach(id -> this.observer.failed(NOWHERE, null));
+            }
+        }
+    }
+}

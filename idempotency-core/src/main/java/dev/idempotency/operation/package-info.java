@@ -1,8 +1,0 @@
-/**
- * Claims from code: what {@link dev.idempotency.IdempotentOperations} does, and the consumers that are declared for it.
- * Internal.
- */
-@NullMarked
-package dev.idempotency.operation;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,8 +1,0 @@
-/**
- * Start-up checks: every way for a listener to be annotated and not be protected. Internal; public for
- * the auto-configuration.
- */
-@NullMarked
-package dev.idempotency.check;
-
-import org.jspecify.annotations.NullMarked;

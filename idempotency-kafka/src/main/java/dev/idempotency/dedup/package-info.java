@@ -1,5 +1,0 @@
-/** Deduplication strategies: one class each. */
-@NullMarked
-package dev.idempotency.dedup;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Start-up: finds the protected listeners and resolves, once, all that can be resolved. Internal. */
-@NullMarked
-package dev.idempotency.definition;
-
-import org.jspecify.annotations.NullMarked;

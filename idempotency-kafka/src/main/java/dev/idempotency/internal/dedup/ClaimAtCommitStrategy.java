@@ -1,0 +1,70 @@
+package dev.idempotency.internal.dedup;
+
+import dev.idempotency.Claim;
+import dev.idempotency.internal.database.ClaimStatement;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.PostgresClaimWithCommit;
+import dev.idempotency.internal.database.Ring;
+import dev.idempotency.internal.store.ClaimTransaction;
+import dev.idempotency.internal.store.StoreExceptionTranslator;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+
+/**
+ * Claims a message together with the commit of its transaction, in one round trip to PostgreSQL. The listener is called
+ * before the claim; what it did is undone if the message turns out to be a duplicate. After a duplicate, which seldom comes
+ * alone, messages are claimed first until there is a new one.
+ */
+record ClaimAtCommitStrategy(
+        MessageIdStrategy claimFirst,
+        ClaimTransaction transaction,
+        String table,
+        @Nullable Ring ring,
+        Map<String, ClaimStatement> statements)
+        implements ClaimAfterCallStrategy {
+
+    ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
+        this(
+                claimFirst,
+                new ClaimTransaction(database, claimTimeout),
+                database.processedTable(),
+                Ring.of(database),
+                new ConcurrentHashMap<>());
+    }
+
+    /** Claims first while a table is being switched to a ring, as that takes more than one statement. */
+    @Override
+    public ClaimStrategy within(boolean ownTransaction) {
+        return (ownTransaction && !this.claimFirst.expectsDuplicates() && (this.ring == null || this.ring.isComplete()))
+                ? this
+                : this.claimFirst;
+    }
+
+    /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
+    @Override
+    public void commit(List<InboundMessage> accepted) {
+        InboundMessage message = accepted.get(0);
+        if (message.id() != null) {
+            Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
+            try {
+                String claimed = (this.ring != null) ? this.ring.claimTableOf(message.id()) : this.table;
+                this.transaction.claim(
+                        this.statements.computeIfAbsent(claimed, PostgresClaimWithCommit::new), List.of(claim));
+            } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
+                // The table is not what it was. All else is a failure of the commit, as any listener may have.
+                throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);
+            }
+        }
+    }
+
+    /** Whatever has failed: a message that was processed before is a duplicate. */
+    @Override
+    public @Nullable ClaimResult refusalOf(InboundMessage message, Throwable failure) {
+        return this.claimFirst.findDuplicate(message);
+    }
+}

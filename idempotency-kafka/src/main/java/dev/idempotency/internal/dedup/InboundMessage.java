@@ -1,0 +1,26 @@
+package dev.idempotency.internal.dedup;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.internal.database.VersionClaim;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message of a delivery before the claim: unclaimed without an id, compared with a payload digest only. A copy in a
+ * retry topic has the coordinates of the original.
+ */
+public record InboundMessage(
+        int position,
+        ConsumerRecord<?, ?> record,
+        @Nullable MessageId id,
+        RecordCoordinates coordinates,
+        @Nullable Long payloadDigest,
+        @Nullable VersionClaim version) {
+
+    /** One that is recognised by its id or coordinates, and whose payload is not compared. */
+    public InboundMessage(
+            int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
+        this(position, record, id, coordinates, null, null);
+    }
+}

@@ -1,0 +1,181 @@
+package dev.idempotency.internal.failure;
+
+import dev.idempotency.ConsumerWaitingException;
+import dev.idempotency.ConsumerWaitingException.Awaited;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.failure.FailureKind;
+import dev.idempotency.internal.kafka.DeserializerInstrumentation;
+import dev.idempotency.internal.kafka.EarlyLifecycle;
+import dev.idempotency.internal.kafka.KafkaCoordinates;
+import dev.idempotency.internal.kafka.ProducerSerializers;
+import dev.idempotency.internal.kafka.RawRecordProducer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+
+/**
+ * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
+ * around it. {@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
+ */
+public final class ErrorHandlerInstaller extends EarlyLifecycle implements DisposableBean {
+
+    private static final Logger logger = LoggerFactory.getLogger(ErrorHandlerInstaller.class);
+
+    private final BackOffSettings retries;
+    private final @Nullable String deadLetterSuffix;
+    private final OutageRegistry outages;
+    private final DeserializerInstrumentation receivedBytes;
+    private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
+    private final @Nullable String applicationName;
+    private final ConsumerPauses pauses = new ConsumerPauses();
+    private final Map<AbstractMessageListenerContainer<?, ?>, ContainerSuspension> suspensions =
+            new ConcurrentHashMap<>();
+    private @Nullable RawRecordProducer producer;
+    private @Nullable ProducerSerializers serializers;
+
+    /** The suffix makes the name of a dead-letter topic of a topic's; {@code null} for no dead letters. */
+    public ErrorHandlerInstaller(
+            BackOffSettings retries,
+            @Nullable String deadLetterSuffix,
+            OutageRegistry outages,
+            DeserializerInstrumentation receivedBytes,
+            Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
+            @Nullable String applicationName) {
+        this.retries = retries;
+        this.deadLetterSuffix = deadLetterSuffix;
+        this.outages = outages;
+        this.receivedBytes = receivedBytes;
+        this.producerFactory = producerFactory;
+        this.applicationName = applicationName;
+    }
+
+    public void install(
+            AbstractMessageListenerContainer<?, ?> container,
+            String consumer,
+            IdempotencyEventListener observer,
+            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
+        Outage outage = this.outages.outageOf(consumer);
+        outage.setObserver(observer);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
+        boolean provided = container.getCommonErrorHandler() == null;
+        instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
+        if (provided) {
+            container.setCommonErrorHandler(new RetryingErrorHandler(
+                    consumer, recoverer(consumer, observer), outage, this.retries, this.pauses));
+        }
+        wrapErrorHandler(container, suspension);
+        switchOffFixTxOffsets(container, consumer);
+        this.receivedBytes.forgetBetweenPolls(container);
+        this.suspensions.put(container, suspension);
+    }
+
+    /** Keeps received bytes for dead letters, and has records that cannot be read delivered to the error handler. */
+    private void instrumentDeserializers(
+            AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
+        String refusal = DeserializerInstrumentation.refusal(container);
+        if (refusal != null) {
+            logger.info(
+                    "A record of consumer '{}' that cannot be read blocks its partition, unless there is an"
+                            + " ErrorHandlingDeserializer; dead letters are written anew with the serializers of the"
+                            + " ProducerFactory: {}",
+                    consumer,
+                    refusal);
+            return;
+        }
+        if (deadLetters) {
+            this.receivedBytes.rememberIn(container);
+        }
+        this.receivedBytes.deliverUnreadableIn(
+                container,
+                failure -> !OutageRegistry.isServiceUnavailable(failure)
+                        && this.outages.classify(failure) == FailureKind.MESSAGE);
+    }
+
+    /** The error handler that is wrapped: the application's own, or the provided one. */
+    public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
+        CommonErrorHandler handler = container.getCommonErrorHandler();
+        return (handler instanceof SuspendingErrorHandler outages) ? outages.delegate() : handler;
+    }
+
+    public static boolean isProvided(AbstractMessageListenerContainer<?, ?> container) {
+        return handlerOf(container) instanceof RetryingErrorHandler;
+    }
+
+    private static void wrapErrorHandler(
+            AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
+        CommonErrorHandler handler = container.getCommonErrorHandler();
+        if (handler != null && !(handler instanceof SuspendingErrorHandler)) {
+            container.setCommonErrorHandler(new SuspendingErrorHandler(handler, suspension));
+        }
+    }
+
+    private static void switchOffFixTxOffsets(AbstractMessageListenerContainer<?, ?> container, String consumer) {
+        if (container.getContainerProperties().isFixTxOffsets()) {
+            container.getContainerProperties().setFixTxOffsets(false);
+            logger.warn(
+                    "fixTxOffsets is switched off for consumer '{}': its container would commit records that it has polled and"
+                            + " not yet delivered, and they would be lost if it stops. Remove it. At the end of a"
+                            + " transaction in its topic, the consumer may seem to lag behind by one.",
+                    consumer);
+        }
+    }
+
+    private ConsumerAwareRecordRecoverer recoverer(String consumer, IdempotencyEventListener observer) {
+        if (this.deadLetterSuffix != null) {
+            return publisher(consumer, this.deadLetterSuffix, observer);
+        }
+        return (record, kafkaConsumer, exception) -> {
+            throw new ConsumerWaitingException(
+                    Awaited.DEAD_LETTERS,
+                    ("Consumer '%s' has used up the attempts of %s, and idempotency.dead-letters.enabled is false. It"
+                                    + " is not skipped: its partition waits until it succeeds. Enable dead"
+                                    + " letters, or define an error handler that skips it.")
+                            .formatted(consumer, KafkaCoordinates.of(record)),
+                    exception);
+        };
+    }
+
+    private synchronized DeadLetterPublisher publisher(
+            String consumer, String suffix, IdempotencyEventListener observer) {
+        if (this.producer == null || this.serializers == null) {
+            // Looked for once: that takes its time, and an application may have many listeners.
+            ProducerFactory<?, ?> factory = this.producerFactory.get();
+            if (factory == null) {
+                throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
+                                + " is none, or there are several and none is @Primary. Define one, define an error"
+                                + " handler, or set idempotency.dead-letters.enabled=false.")
+                        .formatted(consumer));
+            }
+            this.producer =
+                    new RawRecordProducer(factory.getConfigurationProperties(), this.applicationName, "dead-letters");
+            this.producer.postProcessWith(factory.getPostProcessors());
+            this.serializers = new ProducerSerializers(() -> factory);
+        }
+        return new DeadLetterPublisher(
+                consumer, suffix, this.producer, this.serializers, this.receivedBytes.records(), observer);
+    }
+
+    @Override
+    public void start() {
+        this.suspensions.forEach(ErrorHandlerInstaller::wrapErrorHandler);
+        super.start();
+    }
+
+    @Override
+    public synchronized void destroy() {
+        this.pauses.close();
+        if (this.producer != null && this.serializers != null) {
+            this.producer.close();
+            this.serializers.close();
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package dev.idempotency.internal.failure;
+
+import dev.idempotency.internal.kafka.KafkaCoordinates;
+import dev.idempotency.internal.kafka.SpringKafkaInternals;
+import java.io.Serial;
+import java.util.Collection;
+import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.core.log.LogAccessor;
+import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.util.backoff.FixedBackOff;
+
+/**
+ * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
+ * same records are redelivered until they succeed. If several fail together, they are then processed one by one, and
+ * the error handler gets the one that failed. Redelivery is by seeking: a listener may have changed its payload.
+ */
+record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension)
+        implements CommonErrorHandler {
+
+    /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
+    private static final DefaultErrorHandler SKIPPING =
+            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0));
+
+    static {
+        SKIPPING.setLogLevel(KafkaException.Level.DEBUG);
+    }
+
+    /** Ends an error handler's retries in memory. It is an {@code Error}, as those catch exceptions. */
+    private static final class RetryInMemory extends Error {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        RetryInMemory() {
+            super(null, null, false, false);
+        }
+    }
+
+    @Override
+    public void handleRemaining(
+            Exception failure,
+            List<ConsumerRecord<?, ?>> records,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        ConsumerRecord<?, ?> first = records.get(0);
+        if (this.suspension.trySuspend(failure, List.of(first))) {
+            throw Redelivery.seekBack(failure, records, consumer);
+        }
+        try {
+            handleFirst(failure, records, consumer, container);
+            ConsumerThreadState.current().endRetry(first);
+            this.suspension.retainDeadLetters();
+            this.suspension.reportDeadLetter(first, failure);
+        } catch (Throwable ex) {
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
+            recordRetry(first);
+            throw kept;
+        }
+    }
+
+    private void handleFirst(
+            Exception failure,
+            List<ConsumerRecord<?, ?>> records,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        if (this.delegate.seeksAfterHandling()) {
+            this.delegate.handleRemaining(failure, records, consumer, container);
+        } else if (this.delegate.handleOne(failure, records.get(0), consumer, container)) {
+            Redelivery.seekToFirst(records.subList(1, records.size()), consumer);
+        } else {
+            throw Redelivery.seekBack(failure, records, consumer);
+        }
+    }
+
+    @Override
+    public void handleBatch(
+            Exception failure,
+            ConsumerRecords<?, ?> polled,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container,
+            Runnable invokeListener) {
+        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, failure);
+        List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
+        ConsumerThreadState state = ConsumerThreadState.current();
+        ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
+        if (this.suspension.trySuspend(failure, records)) {
+            throw Redelivery.seekBack(failure, records, consumer);
+        }
+        if (named == null && records.size() > 1 && !state.isSplit(records)) {
+            state.split(records);
+            throw Redelivery.seekBack(failure, records, consumer);
+        }
+        // A failure before the listener is reached, as of a BatchInterceptor, is attributed to the first record.
+        ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
+        state.split(List.of(failed));
+        Exception naming = (named != null)
+                ? failure
+                : new ListenerExecutionFailedException(
+                        String.valueOf(failure.getMessage()),
+                        container.getGroupId(),
+                        BatchFailure.at(failed, records, failure));
+        try {
+            handleNamed(naming, data, consumer, container);
+            if (!KafkaCoordinates.of(failed).equals(KafkaCoordinates.of(records.get(records.size() - 1)))) {
+                SKIPPING.handleBatch(naming, data, consumer, container, SuspendingErrorHandler::redeliver);
+            }
+            records.forEach(state::endRetry);
+            this.suspension.retainDeadLetters();
+        } catch (RetryInMemory retry) {
+            recordRetry(failed);
+            throw Redelivery.seekBack(failure, records, consumer);
+        } catch (Throwable ex) {
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
+            if (Redelivery.isSoughtBack(List.of(failed), consumer)) {
+                recordRetry(failed);
+            } else {
+                state.endRetry(failed);
+                this.suspension.retainDeadLetters();
+            }
+            throw kept;
+        }
+    }
+
+    private void handleNamed(
+            Exception failure,
+            ConsumerRecords<?, ?> data,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        if (this.delegate.seeksAfterHandling()) {
+            this.delegate.handleBatch(failure, data, consumer, container, SuspendingErrorHandler::redeliver);
+            return;
+        }
+        ConsumerRecords<?, ?> remaining = this.delegate.handleBatchAndReturnRemaining(
+                failure, data, consumer, container, SuspendingErrorHandler::redeliver);
+        if (!remaining.isEmpty()) {
+            throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
+        }
+    }
+
+    private static void redeliver() {
+        throw new RetryInMemory();
+    }
+
+    private void recordRetry(ConsumerRecord<?, ?> record) {
+        ConsumerThreadState.current().expectRetry(record);
+        this.suspension.observer().retried(1);
+    }
+
+    @Override
+    public void handleOtherException(
+            Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
+        // A failure of every poll would become a busy loop.
+        Redelivery.pause();
+        // The container forgets the records that it has polled.
+        Redelivery.seekToCommitted(consumer, container);
+        this.delegate.handleOtherException(thrown, consumer, container, batchListener);
+    }
+
+    @Override
+    public boolean seeksAfterHandling() {
+        return true;
+    }
+
+    @Override
+    public boolean deliveryAttemptHeader() {
+        return this.delegate.deliveryAttemptHeader();
+    }
+
+    @Override
+    public int deliveryAttempt(TopicPartitionOffset topicPartitionOffset) {
+        return this.delegate.deliveryAttempt(topicPartitionOffset);
+    }
+
+    /**
+     * Called after any success, also in another partition: a failed record would be retried forever without its count.
+     */
+    @Override
+    public void clearThreadState() {
+        boolean retrying = ConsumerThreadState.current().isRetryExpected();
+        this.suspension.recordSuccess();
+        if (!retrying) {
+            this.delegate.clearThreadState();
+        }
+    }
+
+    /** Called instead of {@link #clearThreadState} by Spring Kafka 4.2 when a batch has succeeded; 4.1 has no such method. */
+    public void clearThreadStateFor(Collection<TopicPartition> partitions) {
+        this.suspension.recordSuccess();
+        SpringKafkaInternals.clearThreadStateFor(this.delegate, partitions);
+    }
+
+    @Override
+    public boolean isAckAfterHandle() {
+        return this.delegate.isAckAfterHandle();
+    }
+
+    @Override
+    public void setAckAfterHandle(boolean ack) {
+        this.delegate.setAckAfterHandle(ack);
+    }
+
+    @Override
+    public void onPartitionsAssigned(
+            Consumer<?, ?> consumer, Collection<TopicPartition> partitions, Runnable publishPause) {
+        ConsumerThreadState.current().rebalance(consumer.assignment(), partitions);
+        this.suspension.rebalance(consumer.assignment());
+        this.delegate.onPartitionsAssigned(consumer, partitions, publishPause);
+    }
+
+    @Override
+    public LogAccessor logger() {
+        return this.delegate.logger();
+    }
+
+    @Override
+    public String toString() {
+        return this.delegate + ", after outages";
+    }
+}

@@ -1,0 +1,100 @@
+package dev.idempotency.internal.listener;
+
+import dev.idempotency.internal.definition.ProtectedMethods;
+import dev.idempotency.internal.failure.ConsumerThreadState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.support.Acknowledgment;
+
+/**
+ * Binds the batch to the thread while the listener runs. A batch that failed before is delivered record by record, so that
+ * a record that fails in a filter or a conversion is found, too.
+ */
+final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMessageListener<K, V>>
+        implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
+
+    BatchDeliveryListener(
+            BatchMessageListener<K, V> delegate,
+            ProtectedMethods methods,
+            @Nullable ReadableRecordFilter<K, V> filter) {
+        super(delegate, methods, filter);
+    }
+
+    @Override
+    public void onMessage(
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer) {
+        ConsumerThreadState state = begin(records);
+        if (!state.isSplit(records)) {
+            deliver(records, acknowledgment, consumer, false);
+            return;
+        }
+        OfOneRecord ofRecord = new OfOneRecord();
+        boolean all = deliverEach(records, record -> {
+            deliver(new ArrayList<>(List.of(record)), (acknowledgment != null) ? ofRecord : null, consumer, true);
+            return ofRecord.nacked == null;
+        });
+        if (all) {
+            state.commit(records);
+        }
+        if (acknowledgment != null && all) {
+            acknowledgment.acknowledge();
+        } else if (acknowledgment != null && ofRecord.nacked != null) {
+            // All are redelivered, and those before it dropped: an interceptor may have changed their order.
+            acknowledgment.nack(0, ofRecord.nacked);
+        }
+    }
+
+    private void deliver(
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer,
+            boolean single) {
+        List<ConsumerRecord<K, V>> kept = filter(records);
+        if (kept.isEmpty() && (single || isIgnored(acknowledgment))) {
+            if (acknowledgment != null) {
+                acknowledgment.acknowledge();
+            }
+            return;
+        }
+        Delivery delivery = new Delivery(this.methods, kept, true, acknowledgment, consumer);
+        delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment(), consumer));
+    }
+
+    private List<ConsumerRecord<K, V>> filter(List<ConsumerRecord<K, V>> records) {
+        try {
+            return (this.filter != null) ? this.filter.filterBatch(records) : records;
+        } catch (Throwable ex) {
+            throw Delivery.toException(ex, records);
+        }
+    }
+
+    /** Whether a batch of which the filter leaves nothing is kept from the listener. */
+    private boolean isIgnored(@Nullable Acknowledgment acknowledgment) {
+        return acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch();
+    }
+
+    /** Collects what the listener says of one record of a batch; the batch is acknowledged at the end. */
+    private static final class OfOneRecord implements Acknowledgment {
+
+        private @Nullable Duration nacked;
+
+        @Override
+        public void acknowledge() {}
+
+        @Override
+        public void acknowledge(int index) {}
+
+        @Override
+        public void nack(int index, Duration sleep) {
+            this.nacked = sleep;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package dev.idempotency.internal.listener;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.UnprotectedCallException;
+import dev.idempotency.internal.dedup.InboundMessage;
+import dev.idempotency.internal.definition.ListenerDefinition;
+import dev.idempotency.internal.definition.ListenerMethod;
+import dev.idempotency.internal.definition.ReplyStore;
+import dev.idempotency.internal.key.MessageView;
+import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.kafka.support.KafkaNull;
+import org.springframework.messaging.Message;
+
+/**
+ * The container's own call of the listener: of a batch, with the arguments narrowed to the messages that are new; of a record,
+ * with its reply kept for duplicates, where that is asked for.
+ */
+final class MethodCall extends IdempotentInvocation {
+
+    private final MethodInvocation invocation;
+
+    MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition) {
+        super(delivery, definition);
+        this.invocation = invocation;
+    }
+
+    /** Without an element per record, a key in the payload cannot be assigned to a record. */
+    @Override
+    @Nullable
+    Object proceed() throws Throwable {
+        int records = this.delivery.records.size();
+        if (this.delivery.batch && records > 1 && !this.definition.variables().isEmpty()) {
+            requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
+        }
+        return super.proceed();
+    }
+
+    /** A converter or an aspect may have turned the batch into something that has no element per record. */
+    private void requireElements(@Nullable Object[] arguments, String why) {
+        int payload = this.definition.method().payloadIndex();
+        int records = this.delivery.records.size();
+        if (payload != ListenerMethod.NONE && !BatchArguments.hasElements(arguments[payload], records)) {
+            throw new UnprotectedCallException(
+                    ("%s of consumer '%s' was to be called with some of %d records, %s, but its payload has no element per"
+                                    + " record. Let the BatchMessageConverter, and aspects around @IdempotentListener, keep"
+                                    + " one element for each record.")
+                            .formatted(this.definition.method(), this.definition.consumer(), records, why));
+        }
+    }
+
+    @Override
+    MessageView view(int position) {
+        return new ArgumentsView(position);
+    }
+
+    @Override
+    @Nullable
+    Object call(List<InboundMessage> accepted) throws Throwable {
+        if (this.delivery.batch) {
+            return this.delivery.call(this.definition, narrow(accepted));
+        }
+        Object result = this.delivery.call(this.definition, this.invocation);
+        ReplyStore replies = this.definition.method().replies();
+        MessageId id = accepted.get(0).id();
+        if (replies == null || id == null || this.delivery.isNacked()) {
+            return result;
+        }
+        this.delivery.repliesTo(id);
+        return replies.keep(id, result);
+    }
+
+    @Override
+    @Nullable
+    Object replyAgain(List<InboundMessage> duplicates) {
+        ReplyStore replies = this.definition.method().replies();
+        MessageId id = duplicates.get(0).id();
+        Object reply = (replies != null && id != null) ? replies.find(id) : null;
+        if (reply != null) {
+            this.delivery.repliesTo(id);
+        }
+        return reply;
+    }
+
+    /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
+    private MethodInvocation narrow(List<InboundMessage> accepted) {
+        int[] positions = accepted.stream().mapToInt(InboundMessage::position).toArray();
+        if (this.delivery.acknowledgment() != null) {
+            this.delivery.acknowledgment().narrow(positions);
+        }
+        int records = this.delivery.records.size();
+        @Nullable Object[] arguments = this.invocation.getArguments();
+        @Nullable Object[] narrowed = new BatchArguments(records, positions).filter(arguments);
+        if (positions.length < records) {
+            requireElements(arguments, "of which the others are duplicates");
+        }
+        return ((ProxyMethodInvocation) this.invocation).invocableClone(narrowed);
+    }
+
+    /** The message at a position, seen through the arguments of the call. */
+    private final class ArgumentsView implements MessageView {
+
+        private final int position;
+
+        ArgumentsView(int position) {
+            this.position = position;
+        }
+
+        @Override
+        public ConsumerRecord<?, ?> record() {
+            return MethodCall.this.delivery.records.get(this.position);
+        }
+
+        @Override
+        public @Nullable Object payload() {
+            int index = MethodCall.this.definition.method().payloadIndex();
+            Object content = (index == ListenerMethod.NONE) ? record() : argument(index);
+            if (content instanceof ConsumerRecord<?, ?> record) {
+                content = record.value();
+            } else if (content instanceof Message<?> message) {
+                content = message.getPayload();
+            }
+            return (content instanceof KafkaNull) ? null : content;
+        }
+
+        @Override
+        public @Nullable Object argument(int index) {
+            Object argument = MethodCall.this.invocation.getArguments()[index];
+            Delivery delivery = MethodCall.this.delivery;
+            return delivery.batch ? BatchArguments.element(argument, this.position, delivery.records.size()) : argument;
+        }
+    }
+}

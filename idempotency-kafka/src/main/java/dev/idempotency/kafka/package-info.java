@@ -1,8 +1,0 @@
-/**
- * Kafka and Spring Kafka as they are: records as received, raw producers, connections, ids of topics, and the private
- * members that are read. Internal.
- */
-@NullMarked
-package dev.idempotency.kafka;
-
-import org.jspecify.annotations.NullMarked;

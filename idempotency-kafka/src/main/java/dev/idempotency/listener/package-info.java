@@ -1,7 +1,0 @@
-/**
- * Per message: the interceptor, the delivery, its transaction, batch arguments, acknowledgments. Internal.
- */
-@NullMarked
-package dev.idempotency.listener;
-
-import org.jspecify.annotations.NullMarked;

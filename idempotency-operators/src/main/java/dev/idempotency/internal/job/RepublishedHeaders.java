@@ -1,0 +1,60 @@
+package dev.idempotency.internal.job;
+
+import dev.idempotency.RecordCoordinates;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.springframework.kafka.support.KafkaHeaders;
+
+/**
+ * The headers of a record that is sent to its topic again. Headers of retry topics are left out, so that its
+ * attempts are counted anew; others lead back to the original record, so that a key made of its coordinates stays the same.
+ *
+ * <p>When the original was written is not known any more, and said so: retry topics would take the copy's time for it.
+ */
+public final class RepublishedHeaders {
+
+    private static final String RETRY_TOPIC_PREFIX = "retry_topic-";
+    private static final Set<String> LEADING_BACK =
+            Set.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
+
+    private RepublishedHeaders() {}
+
+    /** The headers for a copy of a record that had these, and stood there. */
+    public static List<Header> of(Iterable<Header> headers, RecordCoordinates original) {
+        return of(headers, original, name -> false);
+    }
+
+    /** The same without others that are not to be seen again. */
+    public static List<Header> of(Iterable<Header> headers, RecordCoordinates original, Predicate<String> leftOut) {
+        List<Header> kept = new ArrayList<>();
+        for (Header header : headers) {
+            if (!header.key().startsWith(RETRY_TOPIC_PREFIX) && !leftOut.test(header.key())) {
+                kept.add(header);
+            }
+        }
+        if (kept.stream().noneMatch(header -> LEADING_BACK.contains(header.key()))) {
+            byte[] topic = original.topic().getBytes(StandardCharsets.UTF_8);
+            kept.add(new RecordHeader(KafkaHeaders.ORIGINAL_TOPIC, topic));
+            kept.add(new RecordHeader(
+                    KafkaHeaders.ORIGINAL_PARTITION,
+                    ByteBuffer.allocate(Integer.BYTES)
+                            .putInt(original.partition())
+                            .array()));
+            kept.add(header(KafkaHeaders.ORIGINAL_OFFSET, original.offset()));
+            kept.add(header(KafkaHeaders.ORIGINAL_TIMESTAMP, ConsumerRecord.NO_TIMESTAMP));
+        }
+        return kept;
+    }
+
+    private static Header header(String name, long value) {
+        return new RecordHeader(
+                name, ByteBuffer.allocate(Long.BYTES).putLong(value).array());
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Runs reconciliations. Internal.
+ */
+@NullMarked
+package dev.idempotency.internal.reconciliation;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Background work: jobs that an operator starts for a consumer, and work that is repeated. Internal. */
-@NullMarked
-package dev.idempotency.job;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,129 @@
+package dev.idempotency.internal.metrics;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.event.Conflict;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.event.Outcome;
+import dev.idempotency.event.Stale;
+import io.micrometer.common.KeyValue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the outcome into the observation that is current while the listener runs, and so into its span. All values are
+ * of high cardinality: the tags of Spring Kafka's timer are not ours to change.
+ */
+public final class MicrometerObservationListener implements IdempotencyEventListener {
+
+    /** The consumer's name. */
+    public static final String CONSUMER = "idempotency.consumer";
+
+    /** The {@link Outcome}, or {@code mixed} for a batch with several. */
+    public static final String OUTCOME = "idempotency.outcome";
+
+    /** The message's id; absent where the observation is of several messages. */
+    public static final String MESSAGE_ID = "idempotency.message.id";
+
+    /** When the original of a duplicate was processed. */
+    public static final String ORIGINAL_PROCESSED_AT = "idempotency.original.processed.at";
+
+    /** The event of a dropped duplicate. */
+    public static final String DUPLICATE_EVENT = "idempotency.duplicate";
+
+    /** The event of a message with the id of another one. */
+    public static final String CONFLICT_EVENT = "idempotency.conflict";
+
+    /** The event of a dropped message that a newer one had come before. */
+    public static final String STALE_EVENT = "idempotency.stale";
+
+    private static final String MIXED = "mixed";
+
+    private final ObservationRegistry registry;
+
+    public MicrometerObservationListener(ObservationRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+        return new CurrentObservation(consumer.name());
+    }
+
+    private final class CurrentObservation implements IdempotencyEventListener {
+
+        private final String consumer;
+
+        CurrentObservation(String consumer) {
+            this.consumer = consumer;
+        }
+
+        @Override
+        public void processed(MessageId id, RecordCoordinates coordinates) {
+            tell(Outcome.PROCESSED, id, observation -> {});
+        }
+
+        @Override
+        public void duplicate(Duplicate duplicate) {
+            tell(Outcome.DUPLICATE, duplicate.id(), observation -> {
+                String original = "a message that is no longer known";
+                if (duplicate.processedAt() != null) {
+                    observation.highCardinalityKeyValue(
+                            ORIGINAL_PROCESSED_AT, duplicate.processedAt().toString());
+                    original = "the message processed at " + duplicate.processedAt();
+                }
+                observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
+            });
+        }
+
+        /** In addition to its outcome. */
+        @Override
+        public void conflict(Conflict conflict) {
+            Observation observation = MicrometerObservationListener.this.registry.getCurrentObservation();
+            if (observation != null) {
+                observation.event(Observation.Event.of(
+                        CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
+            }
+        }
+
+        @Override
+        public void stale(Stale stale) {
+            tell(
+                    Outcome.STALE,
+                    stale.id(),
+                    observation -> observation.event(Observation.Event.of(
+                            STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest()))));
+        }
+
+        @Override
+        public void missingKey(RecordCoordinates coordinates) {
+            tell(Outcome.MISSING_KEY, null, observation -> {});
+        }
+
+        @Override
+        public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+            tell(Outcome.FAILED, null, observation -> {});
+        }
+
+        private void tell(Outcome outcome, @Nullable MessageId id, Consumer<Observation> more) {
+            Observation observation = MicrometerObservationListener.this.registry.getCurrentObservation();
+            if (observation == null || observation.isNoop()) {
+                return;
+            }
+            KeyValue before = observation.getContext().getHighCardinalityKeyValue(OUTCOME);
+            if (before != null) {
+                observation.getContext().removeHighCardinalityKeyValue(MESSAGE_ID);
+            } else if (id != null) {
+                observation.highCardinalityKeyValue(MESSAGE_ID, id.value());
+            }
+            boolean mixed = before != null && !before.getValue().equals(outcome.tag());
+            observation.highCardinalityKeyValue(CONSUMER, this.consumer);
+            observation.highCardinalityKeyValue(OUTCOME, mixed ? MIXED : outcome.tag());
+            more.accept(observation);
+        }
+    }
+}

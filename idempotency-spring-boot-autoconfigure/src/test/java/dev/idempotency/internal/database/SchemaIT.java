@@ -1,0 +1,316 @@
+package dev.idempotency.internal.database;
+
+import static dev.idempotency.app.Thrown.assertThrown;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.idempotency.Claim;
+import dev.idempotency.IdempotencyConfigurationException;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.internal.store.StoreServer;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class SchemaIT {
+
+    private static final Set<String> OURS = Stream.of("processed", "position", "version", "result", "step", "inbox")
+            .map(table -> "public.idempotency_" + table)
+            .collect(Collectors.toSet());
+
+    private TestDatabase database;
+    private JdbcTemplate jdbc;
+    private String name;
+
+    @BeforeEach
+    void createDatabase() {
+        this.database = TestPostgres.createDatabase();
+        this.jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+        this.name = this.jdbc.queryForObject("select current_database()", String.class);
+    }
+
+    @AfterEach
+    void dropDatabase() {
+        List<String> roles = this.jdbc.queryForList(
+                "select quote_ident(rolname) from pg_roles where rolname like ?", String.class, this.name + "\\_%");
+        roles.forEach(role -> this.jdbc.execute("drop owned by " + role + " cascade; drop role " + role));
+        this.database.close();
+    }
+
+    private List<String> tables() {
+        return this.jdbc.queryForList(
+                "select schemaname || '.' || tablename from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
+                String.class);
+    }
+
+    private void assertThatClaimsWork(TestApplication app) {
+        Claim claim = new Claim(new MessageId("consumer", "1"), new RecordCoordinates("topic", 0, 0));
+        Set<MessageId> claimed = new TransactionTemplate(app.bean(PlatformTransactionManager.class))
+                .execute(status -> app.bean(ProcessedMessageStore.class).claim(List.of(claim)));
+        assertThat(claimed).hasSize(1);
+    }
+
+    @Test
+    void aTableThatIsGoneIsAskedForWithTheSqlThatMakesIt() {
+        TestApplication.start(this.database, List.of()).close();
+        this.jdbc.execute("drop table idempotency_inbox cascade");
+        Throwable failure = catchThrowable(() -> TestApplication.start(this.database, List.of()));
+        assertThat(failure).hasStackTraceContaining("idempotency_inbox, idempotency_inbox_readable");
+        assertThat(action(failure)).startsWith("Run this script:").contains("create table if not exists");
+        this.jdbc.execute("drop table idempotency_schema_history");
+        TestApplication.start(this.database, List.of()).close();
+        assertThat(tables()).contains("public.idempotency_inbox");
+    }
+
+    @Test
+    void theApplicationsFlywayWithItsOwnFirstVersionRunsBeforeAndIsNotTouched() {
+        List<String> properties =
+                List.of("spring.flyway.enabled=true", "spring.flyway.locations=classpath:db/app-flyway");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThat(app.context().getBeansOfType(Flyway.class)).hasSize(1);
+            assertThatClaimsWork(app);
+        }
+        assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
+                .containsExactly("V1__application.sql");
+        assertThat(tables()).contains("public.idempotency_processed", "public.application_table");
+        TestApplication.start(this.database, properties).close();
+    }
+
+    @Test
+    void theApplicationsFlywayMayLookEverywhereWithoutFindingOurScripts() {
+        TestApplication.start(
+                        this.database,
+                        List.of(
+                                "spring.flyway.enabled=true",
+                                "spring.flyway.locations=classpath:db,classpath:dev",
+                                "idempotency.enabled=false"))
+                .close();
+        assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
+                .containsExactly("app-flyway/V1__application.sql");
+    }
+
+    /** Roles of which one may create tables and the other may use them; the names are the database's own. */
+    private void createRoles(String grants) {
+        this.jdbc.execute("""
+                create role %1$s_owner login password 'owner';
+                create role %1$s_app login password 'app';
+                revoke create on schema public from public;
+                grant create, usage on schema public to %1$s_owner;
+                """.formatted(this.name) + grants.formatted(this.name));
+    }
+
+    private List<String> asApplication(String... properties) {
+        return Stream.concat(
+                        Stream.of(
+                                "spring.datasource.url="
+                                        + this.database.jdbcUrl().replaceFirst("\\?.*", ""),
+                                "spring.datasource.username=" + this.name + "_app",
+                                "spring.datasource.password=app",
+                                "spring.flyway.enabled=true",
+                                "spring.flyway.locations=classpath:db/app-flyway"),
+                        Stream.of(properties))
+                .toList();
+    }
+
+    private static final String GRANTS =
+            "alter default privileges for role %1$s_owner grant select, insert, update, delete on tables to %1$s_app";
+
+    @Test
+    void theUserOfTheApplicationsFlywayMigrates() {
+        createRoles(GRANTS);
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
+        try (TestDatabase other = TestPostgres.createDatabase()) {
+            List<String> properties = List.of(
+                    "spring.flyway.enabled=true",
+                    "spring.flyway.locations=classpath:db/app-flyway",
+                    "spring.flyway.url=" + other.jdbcUrl());
+            TestApplication.start(this.database, properties).close();
+            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
+                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
+                    .contains("application_table")
+                    .doesNotContain("idempotency_processed");
+        }
+    }
+
+    @Test
+    void theDataSourceOfTheApplicationsFlywayIsUsedAndItsTablesAreWhereTheApplicationLooks() {
+        createRoles(GRANTS + "; create schema %1$s_app; grant all on schema %1$s_app to %1$s_owner, %1$s_app");
+        try (TestApplication app = TestApplication.start(this.database, asApplication(), OwnersDataSource.class)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).contains(this.name + "_app.idempotency_processed");
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void tablesThatTheApplicationsUserMayNotUseAreTold() {
+        createRoles("alter role %1$s_app rename to \"%1$s_my-app\"");
+        List<String> properties = asApplication(
+                "spring.flyway.user=" + this.name + "_owner",
+                "spring.flyway.password=owner",
+                "spring.datasource.username=" + this.name + "_my-app");
+        Throwable failure = catchThrowable(
+                () -> TestApplication.start(this.database, properties).close());
+        assertThat(failure).hasStackTraceContaining("permission denied");
+        assertThat(action(failure)).contains("grant select, insert, update, delete on idempotency_processed to");
+        this.jdbc.execute(action(failure).substring(action(failure).indexOf("grant")));
+        TestApplication.start(this.database, properties).close();
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void aMissingCreatePrivilegeIsReportedWithTheScriptToRun(CapturedOutput output) {
+        createRoles("");
+        List<String> properties = asApplication("spring.flyway.enabled=false");
+        Throwable failure = catchThrowable(() -> TestApplication.start(this.database, properties));
+        assertThat(action(failure)).contains("spring.flyway.user");
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START", "permission denied for schema public")
+                .containsOnlyOnce("create table if not exists idempotency_processed")
+                .doesNotContain("\tat ");
+        String script = action(failure).substring(action(failure).indexOf("create table if"));
+        this.jdbc.execute(script);
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+    }
+
+    private static String action(Throwable failure) {
+        Throwable cause = failure;
+        while (!(cause instanceof IdempotencyConfigurationException)) {
+            cause = cause.getCause();
+        }
+        return ((IdempotencyConfigurationException) cause).action();
+    }
+
+    @Test
+    void aTableThatWasRestoredWithoutItsPrimaryKeyIsRefused() {
+        DataSource dataSource = new DriverManagerDataSource(this.database.jdbcUrl());
+        IdempotencyDatabase restored = StoreServer.tablesIn(dataSource);
+        this.jdbc.execute("alter table idempotency_processed drop constraint idempotency_processed_pkey");
+        for (SchemaMode mode : List.of(SchemaMode.MIGRATE, SchemaMode.VALIDATE)) {
+            assertThrown(
+                    IllegalStateException.class,
+                    new Schema(restored, mode)::afterPropertiesSet,
+                    "idempotency_processed lets a message be claimed twice");
+        }
+    }
+
+    private String tableOwner() {
+        return this.jdbc.queryForObject(
+                "select tableowner from pg_tables where tablename = 'idempotency_processed'", String.class);
+    }
+
+    @Test
+    void theApplicationsLiquibaseRunsBefore() {
+        List<String> properties = List.of(
+                "spring.liquibase.enabled=true",
+                "spring.liquibase.change-log=classpath:db/app-liquibase/changelog.sql");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).contains("public.idempotency_processed", "public.application_table");
+    }
+
+    @Test
+    void theTablesCanHaveASchemaOfTheirOwn() {
+        try (TestApplication app = TestApplication.start(this.database, List.of("idempotency.schema.name=Idem_1"))) {
+            assertThatClaimsWork(app);
+            assertThat(app.bean(ProcessedMessageStore.class).find(List.of(new MessageId("consumer", "1"))))
+                    .hasSize(1);
+            this.jdbc.update("""
+                    insert into "Idem_1".idempotency_inbox (consumer_id, message_id, status, record_topic,
+                        record_partition, record_offset, record_headers, payload, attempts)
+                    values ('consumer', '1', 'failed', 'topic', 0, 0, '', '{"amount": 12}', 1)
+                    """);
+            assertThat(app.bean(Inbox.class).find(InboxQuery.ALL).entries()).hasSize(1);
+            assertThat(this.jdbc.queryForObject(
+                            "select payload_json ->> 'amount' from \"Idem_1\".idempotency_inbox_readable",
+                            String.class))
+                    .isEqualTo("12");
+        }
+        assertThat(tables()).contains("Idem_1.idempotency_processed").noneMatch(table -> table.startsWith("public"));
+    }
+
+    @Test
+    void aSchemaNameThatIsNoIdentifierIsRefused() {
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> new IdempotencyDatabase(
+                        new DriverManagerDataSource(), new PostgresDialect(), "x; drop table users"),
+                "idempotency.schema.name",
+                "x; drop table users");
+    }
+
+    @Test
+    void validationFailsWithTheSqlThatIsMissingWhichThenSuffices() {
+        List<String> properties = List.of("idempotency.schema.mode=validate");
+        Throwable failure = catchThrowable(
+                () -> TestApplication.start(this.database, properties).close());
+        assertThat(failure).rootCause().hasMessageContaining("idempotency.schema.mode");
+        this.jdbc.execute(action(failure).substring(action(failure).indexOf("create table if")));
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).containsExactlyInAnyOrderElementsOf(OURS);
+    }
+
+    @Test
+    void withoutAModeTheTablesAreLeftAlone() {
+        TestApplication.start(this.database, List.of("idempotency.schema.mode=none"))
+                .close();
+        assertThat(tables()).isEmpty();
+    }
+
+    @Test
+    void anUnknownDatabaseIsRefusedByItsNameWithTheRemedy() {
+        assertThrown(
+                IllegalStateException.class,
+                () -> DialectResolver.resolve("Oracle", this.jdbc.getDataSource()),
+                "'Oracle'",
+                "PostgreSQL",
+                "ProcessedMessageStore");
+    }
+
+    static class OwnersDataSource {
+
+        @Bean(defaultCandidate = false)
+        @FlywayDataSource
+        DataSource owners(@Value("${spring.datasource.url}") String url) {
+            String name = url.substring(url.lastIndexOf('/') + 1);
+            return new DriverManagerDataSource(url, name + "_owner", "owner");
+        }
+    }
+}

@@ -1,0 +1,426 @@
+package dev.idempotency.internal.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TopicContents;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.event.EventListener;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.PartitionOffset;
+import org.springframework.kafka.annotation.TopicPartition;
+import org.springframework.kafka.config.ContainerCustomizer;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.event.ListenerContainerIdleEvent;
+import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ConsumerSeekAware;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AssignmentCommitOption;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.util.CollectionUtils;
+import org.springframework.util.backoff.FixedBackOff;
+
+/**
+ * Beans that throw around a listener rather than in it, and settings with which containers hold polled records, commit more
+ * than they have delivered, or forget what they hold: no record is lost, applied twice or given up.
+ */
+class AroundListenersIT extends SharedApplicationTest {
+
+    @BeforeAll
+    void start() {
+        createTopics(
+                2,
+                "records",
+                "batches",
+                "polls",
+                "immediate",
+                "memory",
+                "subMemory",
+                "fixed",
+                "pinned",
+                "sought",
+                "latest");
+        start(
+                Application.class,
+                "spring.kafka.listener.observation-enabled=true",
+                "spring.kafka.listener.idle-event-interval=50ms",
+                "idempotency.errors.initial-interval=10ms",
+                "idempotency.errors.max-interval=20ms");
+    }
+
+    private MessageListenerContainer container(String kind) {
+        return this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(kind);
+    }
+
+    private Faults faults() {
+        return this.app.bean(Faults.class);
+    }
+
+    /** Sends two messages to each partition, which are delivered when the container is resumed. */
+    private List<String> sendWhilePaused(String kind, String fault) {
+        container(kind).pause();
+        await().until(() -> container(kind).isContainerPaused());
+        List<String> payloads = Stream.of("1", "2", "3", "4")
+                .map(i -> "%s %s %s".formatted(kind, i, fault))
+                .toList();
+        for (int i = 0; i < payloads.size(); i++) {
+            sendTo(i / 2, kind, payloads.get(i));
+        }
+        faults().prepare(kind, fault);
+        return payloads;
+    }
+
+    private void sendTo(int partition, String kind, String payload) {
+        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic(kind), partition, null, payload);
+        record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
+        this.app.send(record);
+    }
+
+    private void requireAllProcessed(String kind, String fault, List<String> payloads) {
+        awaitCaughtUp(kind);
+        assertThat(effectsOf(kind)).filteredOn(effect -> effect.endsWith(fault)).isEqualTo(payloads);
+        assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
+        assertThat(faults().areMet(kind)).isTrue();
+    }
+
+    /** Of batches per partition, as in {@code subMemory}, containers forget what an error handler leaves over. */
+    @ParameterizedTest
+    @CsvSource({
+        "records, intercept",
+        "records, success",
+        "records, afterRecord",
+        "records, observation",
+        "records, observation scope",
+        "records, observation stop",
+        "records, no longer idle",
+        "records, rollback-only",
+        "records, interruption",
+        "batches, no longer idle",
+        "batches, rollback-only",
+        "batches, interruption",
+        "polls, observation",
+        "polls, observation stop",
+        "polls, rollback-only",
+        "polls, interruption",
+        "memory, failure and observation",
+        "subMemory, failure",
+    })
+    void nothingIsLostOrGivenUp(String kind, String fault) {
+        List<String> payloads = sendWhilePaused(kind, fault);
+        container(kind).resume();
+        requireAllProcessed(kind, fault, payloads);
+    }
+
+    @Test
+    void whatIsHeldByAPausedContainerIsRedeliveredIfSomethingAroundTheListenerFails() {
+        List<String> payloads = sendWhilePaused("immediate", "pause");
+        container("immediate").resume();
+        await().until(() ->
+                effectsOf("immediate").size() == 1 && container("immediate").isContainerPaused());
+        faults().prepare("immediate", "observation");
+        container("immediate").resume();
+        requireAllProcessed("immediate", "pause", payloads);
+    }
+
+    /** With {@code fixTxOffsets}, Spring Kafka commits where its consumer stands, which is behind all of them. */
+    @Test
+    void whatAContainerHasNotDeliveredWhenItIsStoppedIsNotCommitted() {
+        List<String> payloads = sendWhilePaused("fixed", "stop");
+        MessageListenerContainer container = container("fixed");
+        container.resume();
+        await().until(() -> !container.isRunning() && !container.isChildRunning());
+        container.start();
+        requireAllProcessed("fixed", "stop", payloads);
+    }
+
+    /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */
+    @ParameterizedTest
+    @CsvSource({"pinned, 2", "latest, 2", "sought, 1 2"})
+    void aConsumerThatHasCommittedNothingGoesBackToWhereItStarted(String kind, String expected) {
+        sendTo(1, kind, kind + " 1");
+        faults().prepare(kind, "observation");
+        container(kind).start();
+        await().until(() -> faults().isAssigned(kind));
+        sendTo(1, kind, kind + " 2");
+        awaitCaughtUp(kind);
+        assertThat(faults().areMet(kind)).isTrue();
+        assertThat(effectsOf(kind))
+                .containsExactly(Arrays.stream(expected.split(" "))
+                        .map(each -> kind + " " + each)
+                        .toArray(String[]::new));
+    }
+
+    /** Each is met once, by the first record of its kind that comes its way; "a and b" is a, and then b. */
+    static class Faults {
+
+        private final Set<String> prepared = ConcurrentHashMap.newKeySet();
+        private final Set<String> assigned = ConcurrentHashMap.newKeySet();
+
+        /** A container is idle between polls, when its partitions and their positions are known. */
+        @EventListener
+        void idle(ListenerContainerIdleEvent event) {
+            if (!CollectionUtils.isEmpty(event.getTopicPartitions())) {
+                this.assigned.add(kind());
+            }
+        }
+
+        boolean isAssigned(String kind) {
+            return this.assigned.contains(kind);
+        }
+
+        void prepare(String kind, String fault) {
+            this.prepared.add(kind + " " + fault);
+        }
+
+        boolean areMet(String kind) {
+            return this.prepared.stream().noneMatch(each -> each.startsWith(kind + " "));
+        }
+
+        static String kind() {
+            return Thread.currentThread().getName().split("-")[0];
+        }
+
+        /** Whether it is to be met now; consumers are named after the kind. */
+        boolean meet(String fault) {
+            if (this.prepared.remove(kind() + " " + fault + " and observation")) {
+                prepare(kind(), "observation");
+                return true;
+            }
+            return this.prepared.remove(kind() + " " + fault);
+        }
+
+        void raise(String fault) {
+            if (meet(fault)) {
+                throw new ClassCastException(fault + ", which error handlers do not retry");
+            }
+        }
+
+        void fail(String fault) {
+            if (meet(fault)) {
+                throw new IllegalStateException(fault);
+            }
+        }
+    }
+
+    record Interceptor(Faults faults) implements RecordInterceptor<Object, Object> {
+
+        @Override
+        public ConsumerRecord<Object, Object> intercept(
+                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.faults.fail("intercept");
+            return record;
+        }
+
+        @Override
+        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.faults.fail("success");
+        }
+
+        @Override
+        public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.faults.raise("afterRecord");
+        }
+    }
+
+    record Observations(Faults faults) implements ObservationHandler<KafkaRecordReceiverContext> {
+
+        @Override
+        public void onStart(KafkaRecordReceiverContext context) {
+            this.faults.raise("observation");
+        }
+
+        @Override
+        public void onScopeOpened(KafkaRecordReceiverContext context) {
+            this.faults.raise("observation scope");
+        }
+
+        @Override
+        public void onStop(KafkaRecordReceiverContext context) {
+            this.faults.raise("observation stop");
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof KafkaRecordReceiverContext;
+        }
+    }
+
+    record Marker(Faults faults) implements TransactionExecutionListener {
+
+        @Override
+        public void afterBegin(TransactionExecution transaction, Throwable failure) {
+            if (this.faults.meet("rollback-only")) {
+                ((TransactionStatus) transaction).setRollbackOnly();
+            }
+        }
+    }
+
+    static class Settings
+            implements ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> {
+
+        @Override
+        public void configure(ConcurrentMessageListenerContainer<Object, Object> container) {
+            ContainerProperties properties = container.getContainerProperties();
+            switch (container.getListenerId()) {
+                case "polls" -> container.setRecordInterceptor(null);
+                case "immediate" -> properties.setPauseImmediate(true);
+                case "latest", "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
+                case "fixed" -> {
+                    properties.setFixTxOffsets(true);
+                    properties.setStopImmediate(true);
+                }
+                case "memory", "subMemory" -> {
+                    properties.setSubBatchPerPartition(container.getListenerId().equals("subMemory"));
+                    DefaultErrorHandler handler =
+                            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 3));
+                    handler.setSeekAfterError(false);
+                    container.setCommonErrorHandler(handler);
+                }
+                default -> {}
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Effects.class, Faults.class, Interceptor.class, Marker.class, Settings.class, Listeners.class})
+    static class Application {
+
+        @Bean
+        static ObservationRegistry observationRegistry(Faults faults) {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(new Observations(faults));
+            return registry;
+        }
+    }
+
+    static class Listeners extends ListenersOfKinds implements ConsumerSeekAware {
+
+        private final Effects effects;
+        private final Faults faults;
+        private final ObjectProvider<KafkaListenerEndpointRegistry> registry;
+
+        Listeners(Effects effects, Faults faults, ObjectProvider<KafkaListenerEndpointRegistry> registry) {
+            this.effects = effects;
+            this.faults = faults;
+            this.registry = registry;
+        }
+
+        @EventListener
+        void noLongerIdle(ListenerContainerNoLongerIdleEvent event) {
+            this.faults.raise("no longer idle");
+        }
+
+        @Override
+        public void onPartitionsAssigned(
+                Map<org.apache.kafka.common.TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+            if (Faults.kind().equals("sought")) {
+                callback.seekToBeginning(assignments.keySet());
+            }
+        }
+
+        @Override
+        void on(String payload) {
+            this.effects.happen(payload);
+            MessageListenerContainer container = this.registry.getObject().getListenerContainer(Faults.kind());
+            if (this.faults.meet("pause")) {
+                container.pause();
+            }
+            if (this.faults.meet("stop")) {
+                container.stop(() -> {});
+            }
+            if (this.faults.meet("interruption")) {
+                Thread.currentThread().interrupt();
+            }
+            this.faults.fail("failure");
+        }
+
+        @KafkaListener(id = "immediate", topics = "immediate${suffix}", groupId = "immediate${suffix}")
+        @IdempotentListener("immediate")
+        void immediate(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "pinned",
+                groupId = "pinned${suffix}",
+                topicPartitions =
+                        @TopicPartition(
+                                topic = "pinned${suffix}",
+                                partitionOffsets = @PartitionOffset(partition = "1", initialOffset = "1")),
+                autoStartup = "false")
+        @IdempotentListener("pinned")
+        void pinned(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "sought",
+                topics = "sought${suffix}",
+                groupId = "sought${suffix}",
+                properties = "auto.offset.reset=latest",
+                autoStartup = "false")
+        @IdempotentListener("sought")
+        void sought(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "latest",
+                topics = "latest${suffix}",
+                groupId = "latest${suffix}",
+                properties = "auto.offset.reset=latest",
+                autoStartup = "false")
+        @IdempotentListener("latest")
+        void latest(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(id = "memory", topics = "memory${suffix}", groupId = "memory${suffix}")
+        @IdempotentListener("memory")
+        void memory(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(id = "fixed", topics = "fixed${suffix}", groupId = "fixed${suffix}")
+        @IdempotentListener("fixed")
+        void fixed(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(id = "subMemory", topics = "subMemory${suffix}", groupId = "subMemory${suffix}", batch = "true")
+        @IdempotentListener("subMemory")
+        void subMemory(List<String> payloads) {
+            payloads.forEach(this::on);
+        }
+    }
+}

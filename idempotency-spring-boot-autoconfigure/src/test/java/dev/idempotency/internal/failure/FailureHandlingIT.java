@@ -1,0 +1,653 @@
+package dev.idempotency.internal.failure;
+
+import static dev.idempotency.app.Thrown.undeclared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.OfKind;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.internal.database.Causes;
+import dev.idempotency.metrics.IdempotencyMeters;
+import dev.idempotency.testing.TestKafka;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.ConnectException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.kafka.autoconfigure.DefaultKafkaConsumerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ContainerCustomizer;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.util.backoff.FixedBackOff;
+
+/**
+ * What becomes of failures, also of those that make error handling itself fail. A dead letter is what was received, byte for
+ * byte, also if it could not be read.
+ */
+class FailureHandlingIT extends SharedApplicationTest {
+
+    private static final int MAX_ATTEMPTS = 3;
+    private static final byte[] NO_TEXT = {'p', (byte) 0xE4, (byte) 0xFF, 0, (byte) 0xC3};
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
+        createTopics(1, "foreign", "orders", "replaced", "rude", "rudeBatch");
+        createTopics(3, "wide");
+        start(
+                Application.class,
+                "management.endpoints.web.exposure.include=idempotency",
+                "spring.datasource.hikari.connection-timeout=500",
+                "spring.kafka.consumer.value-deserializer=" + PickyDeserializer.class.getName(),
+                "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
+                "idempotency.errors.outage.max-interval=200ms");
+        await("the consumer of records").until(() -> consumer("records") != containerOf("records"));
+    }
+
+    private TopicPartition partition(String kind) {
+        return new TopicPartition(topic(kind), 0);
+    }
+
+    private MessageListenerContainer consumer(String kind) {
+        return containerOf(kind).getContainerFor(topic(kind), 0);
+    }
+
+    private void sendBytes(String kind, String id, byte[] key, byte[] value) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic(kind), key, value);
+        record.headers().add("message-id", bytes(id));
+        record.headers().add("trace", NO_TEXT);
+        Map<String, Object> configuration =
+                Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, TestKafka.bootstrapServers());
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(configuration, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.send(record).get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private int effects(String payload) {
+        return this.app.bean(Effects.class).counts().getOrDefault(payload, 0);
+    }
+
+    /** The dead letters of messages whose id begins like this. */
+    private List<ConsumerRecord<byte[], byte[]>> deadLetters(String kind, String id) {
+        return TopicContents.inBytes(topic(kind) + "-dlt").stream()
+                .filter(letter -> header(letter, "message-id").startsWith(id))
+                .toList();
+    }
+
+    private long givenUp(String kind, String payload) {
+        return deadLetters(kind, payload).size()
+                + this.app.bean(Application.class).recovered.stream()
+                        .filter(payload::equals)
+                        .count();
+    }
+
+    private double meter(String name, String kind) {
+        return this.app.bean(MeterRegistry.class).get(name).tag("consumer", kind).meters().stream()
+                .mapToDouble(meter -> meter.measure().iterator().next().getValue())
+                .sum();
+    }
+
+    private static String header(ConsumerRecord<?, ?> record, String name) {
+        Header header = record.headers().lastHeader(name);
+        return (header != null && header.value() != null) ? new String(header.value(), StandardCharsets.UTF_8) : "";
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls", "given", "filtered"})
+    void whatCannotBeReadIsDeadLetteredByteForByteAndTheOthersAreApplied(String kind) {
+        send(kind, "before " + kind);
+        sendBytes(kind, "garbled first", NO_TEXT, bytes("garbled \u00e4"));
+        send(kind, "after " + kind, "garbled again");
+        awaitCaughtUp(kind);
+        assertThat(effects("before " + kind) + effects("after " + kind)).isEqualTo(2);
+        List<ConsumerRecord<byte[], byte[]>> letters = deadLetters(kind, "garbled");
+        assertThat(letters)
+                .extracting(letter -> new String(letter.value(), StandardCharsets.UTF_8))
+                .containsExactly("garbled \u00e4", "garbled again");
+        ConsumerRecord<byte[], byte[]> letter = letters.get(0);
+        assertThat(letter.key()).isEqualTo(NO_TEXT);
+        assertThat(letter.headers().lastHeader("trace").value()).isEqualTo(NO_TEXT);
+        assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
+        assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("cannot read this");
+        assertThat(letter.headers()).extracting(Header::key).noneMatch(name -> name.startsWith("springDeserializer"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls"})
+    void aDeadLetterNamesItsIdTopicGroupAndCauseAndIsCounted(String kind) {
+        double deadLetters = meter(IdempotencyMeters.DEAD_LETTERS, kind);
+        double retries = meter(IdempotencyMeters.RETRIES, kind);
+        send(kind, "poison " + kind);
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> {
+            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
+            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP)).isEqualTo(topic(kind));
+            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN))
+                    .isEqualTo(IllegalStateException.class.getName());
+            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("IllegalStateException");
+        });
+        assertThat(meter(IdempotencyMeters.DEAD_LETTERS, kind)).isEqualTo(deadLetters + 1);
+        assertThat(meter(IdempotencyMeters.RETRIES, kind)).isGreaterThanOrEqualTo(retries + MAX_ATTEMPTS - 1);
+    }
+
+    @Test
+    void aKeyThatCannotBeReadIsDeadLetteredByteForByte() {
+        sendBytes("keys", "unreadable", bytes("garbled key"), NO_TEXT);
+        send("keys", "after keys");
+        awaitCaughtUp("keys");
+        assertThat(effects("after keys")).isOne();
+        assertThat(deadLetters("keys", "")).singleElement().satisfies(letter -> {
+            assertThat(letter.key()).isEqualTo(bytes("garbled key"));
+            assertThat(letter.value()).isEqualTo(NO_TEXT);
+        });
+    }
+
+    @Test
+    void aTombstoneThatFailsIsDeadLetteredAsATombstone() {
+        this.app.send(topic("records"), "tombstone", null);
+        awaitCaughtUp("records");
+        assertThat(deadLetters("records", "tombstone")).singleElement().satisfies(letter -> assertThat(letter.value())
+                .isNull());
+    }
+
+    @Test
+    void aFailureThatIsTooLargeForADeadLetterIsAbridged() {
+        send("records", "verbose", "after verbose");
+        awaitCaughtUp("records");
+        assertThat(effects("after verbose")).isOne();
+        assertThat(deadLetters("records", "verbose")).singleElement().satisfies(letter -> assertThat(
+                        header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE))
+                .contains("Exception"));
+    }
+
+    @Test
+    void aDeadLetterThatIsRefusedIsShownUntilItIsPublishedAndItsMessageIsNotSkipped() throws Exception {
+        String consumer = topic("asking") + "/Listeners.any";
+        TestKafka.createTopics(1, topic("asking") + "-dlt");
+        limitMessageSize(topic("asking") + "-dlt", "100");
+        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+            send("asking", "garbled", "after garbled");
+            await().until(() ->
+                    log.linesWithExceptions().stream().anyMatch(line -> line.contains("See that the topic")));
+            assertThat(effects("after garbled")).isZero();
+            assertThat(meter(IdempotencyMeters.DEAD_LETTERS_REFUSED, consumer)).isOne();
+            Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
+            assertThat(health.getDetails().get("waitingForDeadLetters"))
+                    .asString()
+                    .contains(
+                            "consumer=" + consumer, topic("asking") + "-dlt", RecordTooLargeException.class.getName());
+            assertThat(this.app.bean(IdempotencyEndpoint.class).read(consumer, null))
+                    .asString()
+                    .contains("awaited=DEAD_LETTERS");
+        } finally {
+            limitMessageSize(topic("asking") + "-dlt", "1000000");
+        }
+        awaitCaughtUp("asking");
+        assertThat(effects("after garbled")).isOne();
+        assertThat(deadLetters("asking", "garbled")).hasSize(1);
+        assertThat(meter(IdempotencyMeters.DEAD_LETTERS_REFUSED, consumer)).isZero();
+        assertThat(this.app.bean(OutageRegistry.class).current()).isEmpty();
+    }
+
+    @Test
+    void aDeserializerThatGetsNoAnswerIsWaitedFor() {
+        send("asking", "before away", "after away");
+        awaitCaughtUp("asking");
+        assertThat(effects("before away") + effects("after away")).isEqualTo(2);
+        assertThat(givenUp("asking", "before away")).isZero();
+    }
+
+    @Test
+    void aListenerThatIsNotProtectedIsLeftAlone() {
+        send("beside", "garbled beside");
+        await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
+        assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
+        assertThat(containerOf("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"foreign", "replaced"})
+    void whateverFactoryOrInterceptorThereIsTheMessageIsDeadLettered(String kind) {
+        send(kind, "poison");
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
+                .isEqualTo(bytes("poison")));
+    }
+
+    @Test
+    void whatTheListenerDoesToItsPayloadAndHeadersIsNotInTheDeadLetter() {
+        String order = "{\"status\":\"NEW\", \"unknown\": [1,  2]}";
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic("orders"), order);
+        record.headers().add("message-id", bytes("1"));
+        record.headers().add("__TypeId__", bytes(Order.class.getName()));
+        record.headers().add("written", bytes("before"));
+        this.app.send(record);
+        awaitCaughtUp("orders");
+        assertThat(deadLetters("orders", "1")).singleElement().satisfies(letter -> {
+            assertThat(letter.value()).isEqualTo(bytes(order));
+            assertThat(header(letter, "__TypeId__")).isEqualTo(Order.class.getName());
+            assertThat(header(letter, "written")).isEqualTo("before");
+            assertThat(letter.headers().lastHeader("added")).isNull();
+        });
+    }
+
+    @Test
+    void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf() {
+        // Before any message has had a key, one without is waited with.
+        send("wide", "before wide");
+        awaitCaughtUp("wide");
+        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+            this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
+            awaitCaughtUp("wide");
+            assertThat(deadLetters("wide", "")).hasSize(1);
+            assertThat(log.lines()).noneMatch(line -> line.contains("non-existent partition"));
+            assertThat(log.lines()).anyMatch(line -> line.contains("after its last attempt"));
+        }
+    }
+
+    @Test
+    void anOutageIsShownAndLoggedOnceWhenItBeginsAndOnceWhenItEnds() {
+        try (FailureLog log = new FailureLog(Outage.class.getName())) {
+            this.database.goAway();
+            send("records", "after outage");
+            await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 1);
+            double retries = meter(IdempotencyMeters.RETRIES, "records");
+            await().until(() -> meter(IdempotencyMeters.RETRIES, "records") > retries + 1);
+            await().until(() -> consumer("records").isPartitionPaused(partition("records")));
+            Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(health.getDetails().get("waitingForDatabase")).asString().contains("consumer=records");
+            this.database.comeBack();
+            awaitCaughtUp("records");
+            await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 0);
+            assertThat(log.lines()).hasSize(2);
+            assertThat(log.lines().get(0)).contains("'records' waits for the database", topic("records"));
+            assertThat(log.lines().get(1)).contains("no longer waits");
+        }
+        assertThat(effects("after outage")).isOne();
+        await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
+    }
+
+    @Test
+    void aContainerThatTheApplicationHasPausedStaysPaused() {
+        containerOf("records").pause();
+        try (ConsumerPauses pauses = new ConsumerPauses()) {
+            await().until(() -> consumer("records").isContainerPaused());
+            pauses.pause(containerOf("records"), partition("records"), true, Duration.ofMillis(1));
+            await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
+            assertThat(consumer("records").isPauseRequested()).isTrue();
+        } finally {
+            containerOf("records").resume();
+        }
+    }
+
+    @Test
+    void aPauseWhileTheApplicationShutsDownIsNoError() {
+        ConsumerPauses pauses = new ConsumerPauses();
+        pauses.close();
+        pauses.pause(containerOf("beside"), partition("beside"), true, Duration.ofMillis(1));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "records, classifierThrows",
+        "batches, classifierAnswersNothing",
+        "rude, poison",
+        "rude, unfiltered",
+        "rudeBatch, poison"
+    })
+    void whateverIsThrownTheMessageAloneIsGivenUp(String kind, String failure) {
+        String payload = failure + " hard " + kind;
+        send(kind, "before " + payload, payload, "after " + payload);
+        awaitCaughtUp(kind);
+        assertThat(effects("before " + payload)).isOne();
+        assertThat(effects("after " + payload)).isOne();
+        assertThat(effects(payload)).isZero();
+        assertThat(givenUp(kind, payload)).isOne();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "manual", "batches"})
+    void aProcessedMessageWhoseOffsetCannotBeCommittedIsNotDeadLettered(String kind) {
+        String payload = "after " + kind + " uncommitted";
+        AtomicInteger failing = new AtomicInteger(2 * MAX_ATTEMPTS);
+        this.app.bean(FailingOffsets.class).failing.put(topic(kind), failing);
+        send(kind, payload);
+        await().until(() -> failing.get() <= 0);
+        awaitCaughtUp(kind);
+        assertThat(effects(payload)).isOne();
+        assertThat(givenUp(kind, payload)).isZero();
+    }
+
+    /** Payloads that know what became of them. */
+    public static class Order {
+
+        public String status;
+    }
+
+    /** Asks somebody who does not answer at first. */
+    public static class AskingDeserializer extends PickyDeserializer {
+
+        private static final AtomicInteger ASKED = new AtomicInteger();
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            String text = super.deserialize(topic, data);
+            if (text != null && text.equals("before away") && ASKED.incrementAndGet() < 4) {
+                throw new SerializationException("no schema", new ConnectException("refused"));
+            }
+            return text;
+        }
+    }
+
+    /** An error handler that fails itself, now and then. */
+    static class Rude extends DefaultErrorHandler {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        Rude(List<String> recovered) {
+            super((record, exception) -> recovered.add(String.valueOf(record.value())), new FixedBackOff(10, 2));
+        }
+
+        private void fail() {
+            switch (this.calls.getAndIncrement() % 5) {
+                case 0 -> throw undeclared(new IOException("by the error handler"));
+                case 1 -> throw new IllegalStateException("by the error handler");
+                case 2 -> throw new StackOverflowError("by the error handler");
+                default -> {}
+            }
+        }
+
+        @Override
+        public void handleRemaining(
+                Exception thrown,
+                List<ConsumerRecord<?, ?>> records,
+                Consumer<?, ?> consumer,
+                MessageListenerContainer container) {
+            fail();
+            super.handleRemaining(thrown, records, consumer, container);
+        }
+
+        @Override
+        public void handleBatch(
+                Exception thrown,
+                ConsumerRecords<?, ?> data,
+                Consumer<?, ?> consumer,
+                MessageListenerContainer container,
+                Runnable invokeListener) {
+            fail();
+            super.handleBatch(thrown, data, consumer, container, invokeListener);
+        }
+    }
+
+    /** Offset commits that fail, as they do when the broker does not answer. */
+    static class FailingOffsets implements DefaultKafkaConsumerFactoryCustomizer {
+
+        final Map<String, AtomicInteger> failing = new ConcurrentHashMap<>();
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public void customize(DefaultKafkaConsumerFactory<?, ?> factory) {
+            ((DefaultKafkaConsumerFactory<Object, Object>) factory)
+                    .addPostProcessor(consumer -> (Consumer<Object, Object>) Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {Consumer.class},
+                            (proxy, method, arguments) -> {
+                                if (method.getName().startsWith("commit") && isFailing(consumer.assignment())) {
+                                    throw new TimeoutException("for the test");
+                                }
+                                try {
+                                    return method.invoke(consumer, arguments);
+                                } catch (InvocationTargetException ex) {
+                                    throw ex.getCause();
+                                }
+                            }));
+        }
+
+        private boolean isFailing(Set<TopicPartition> assignment) {
+            return assignment.stream()
+                    .map(partition -> this.failing.get(partition.topic()))
+                    .anyMatch(left -> left != null && left.getAndDecrement() > 0);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({FailingOffsets.class, Listeners.class, SimpleMeterRegistry.class})
+    static class Application {
+
+        /** What the application's own error handlers were given in the end. */
+        final List<String> recovered = new CopyOnWriteArrayList<>();
+
+        /** Failures of the listener that is not protected. */
+        final List<Exception> beside = new CopyOnWriteArrayList<>();
+
+        @Bean
+        ContainerFactory kafkaListenerContainerFactory(ContainerFactory plain) {
+            return plain;
+        }
+
+        @Bean
+        ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> ackModes() {
+            return container -> {
+                String id = String.valueOf(container.getListenerId());
+                if (id.equals("records") || id.equals("manual")) {
+                    container
+                            .getContainerProperties()
+                            .setAckMode(id.equals("records") ? AckMode.RECORD : AckMode.MANUAL_IMMEDIATE);
+                }
+            };
+        }
+
+        @Bean
+        FailureClassifier applicationsClassifier() {
+            DatabaseFailureClassifier database = new DatabaseFailureClassifier();
+            return failure -> {
+                String text = String.valueOf(Causes.of(failure).deepest().getMessage());
+                return switch (text.split(" ")[0]) {
+                    case "classifierThrows" -> throw undeclared(new IOException("by the classifier"));
+                    case "classifierAnswersNothing" -> null;
+                    default -> database.classify(failure);
+                };
+            };
+        }
+
+        @Bean
+        ContainerFactory rude(ContainerFactory plain) {
+            plain.setCommonErrorHandler(new Rude(this.recovered));
+            plain.setRecordFilterStrategy(record -> {
+                if (String.valueOf(record.value()).startsWith("unfiltered")) {
+                    throw undeclared(new IOException("by the filter"));
+                }
+                return false;
+            });
+            return plain;
+        }
+
+        /** Does without tombstones. */
+        @Bean
+        ContainerFactory filtering(ContainerFactory plain) {
+            return plain.with(factory -> factory.setRecordFilterStrategy(record -> record.value() == null));
+        }
+
+        /** A consumer factory that is none of Spring's. */
+        @Bean
+        @SuppressWarnings("unchecked")
+        ContainerFactory foreign(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(
+                    factory -> factory.setConsumerFactory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {ConsumerFactory.class},
+                            (proxy, method, arguments) -> method.invoke(consumers, arguments))));
+        }
+
+        /** Deserializers that are objects, for all containers of this factory. */
+        @Bean
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        ContainerFactory given(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            DefaultKafkaConsumerFactory factory =
+                    new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
+            factory.setValueDeserializer(new PickyDeserializer());
+            plain.setConsumerFactory(factory);
+            return plain;
+        }
+
+        @Bean
+        ContainerFactory besides(ContainerFactory plain, ContainerFactory given) {
+            plain.setConsumerFactory(given.getConsumerFactory());
+            plain.setCommonErrorHandler(new CommonErrorHandler() {
+
+                @Override
+                public void handleOtherException(
+                        Exception thrown,
+                        Consumer<?, ?> consumer,
+                        MessageListenerContainer container,
+                        boolean batchListener) {
+                    Application.this.beside.add(thrown);
+                    container.stop(() -> {});
+                }
+            });
+            return plain;
+        }
+
+        @Bean
+        ContainerFactory replacing(ContainerFactory plain) {
+            return plain.with(factory -> factory.setRecordInterceptor((record, consumer) -> {
+                ConsumerRecord<Object, Object> other = new ConsumerRecord<>(
+                        record.topic(), record.partition(), record.offset(), record.key(), "another poison");
+                other.headers().add("message-id", bytes("another"));
+                return other;
+            }));
+        }
+    }
+
+    static class Listeners extends ListenersOfKinds {
+
+        /** A payload's first word says whether it fails. */
+        @Override
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (payload.startsWith("verbose")) {
+                throw new IllegalStateException(payload + ".".repeat(2_000_000));
+            }
+            if (!payload.startsWith("before") && !payload.startsWith("after")) {
+                throw new IllegalStateException(payload);
+            }
+        }
+
+        @KafkaListener(
+                topics = "keys${suffix}",
+                groupId = "keys${suffix}",
+                properties = "key.deserializer=dev.idempotency.internal.failure.PickyDeserializer")
+        @KafkaListener(
+                topics = "asking${suffix}",
+                groupId = "asking${suffix}",
+                properties = "value.deserializer=dev.idempotency.internal.failure.FailureHandlingIT$AskingDeserializer")
+        @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
+        @KafkaListener(topics = "foreign${suffix}", groupId = "foreign${suffix}", containerFactory = "foreign")
+        @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
+        @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
+        @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")
+        @IdempotentListener
+        void any(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "filtered${suffix}",
+                groupId = "filtered${suffix}",
+                containerFactory = "filtering",
+                batch = "true")
+        @KafkaListener(
+                topics = "rudeBatch${suffix}",
+                groupId = "rudeBatch${suffix}",
+                containerFactory = "rude",
+                batch = "true")
+        @IdempotentListener
+        void anyBatch(List<String> payloads) {
+            payloads.forEach(this::on);
+        }
+
+        @OfKind("manual")
+        void manual(String payload, Acknowledgment acknowledgment) {
+            on(payload);
+            acknowledgment.acknowledge();
+        }
+
+        @OfKind(
+                value = "orders",
+                properties = {
+                    "value.deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
+                    "spring.json.trusted.packages=dev.idempotency.internal.failure"
+                })
+        void orders(ConsumerRecord<String, Order> record) {
+            record.value().status = "ACCEPT";
+            record.headers().lastHeader("written").value()[0] = '!';
+            record.headers().remove("message-id").add("added", bytes("by the listener"));
+            throw new IllegalStateException("on purpose");
+        }
+
+        @KafkaListener(
+                id = "beside",
+                topics = "beside${suffix}",
+                groupId = "beside${suffix}",
+                containerFactory = "besides")
+        void beside(String payload) {}
+    }
+}

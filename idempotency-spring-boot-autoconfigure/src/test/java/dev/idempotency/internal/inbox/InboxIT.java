@@ -1,0 +1,517 @@
+package dev.idempotency.internal.inbox;
+
+import static dev.idempotency.app.Thrown.assertThrown;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.Claim;
+import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.Inbox.ReplayResult;
+import dev.idempotency.inbox.InboxEntry;
+import dev.idempotency.inbox.InboxMessage;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.metrics.IdempotencyMeters;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.testing.TestKafka;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** An application that keeps its messages; each kind of listener is a consumer with a topic of its own. */
+@ExtendWith(OutputCaptureExtension.class)
+class InboxIT extends SharedApplicationTest {
+
+    private static final int MAX_PAYLOAD = 5000;
+
+    private Inbox inbox;
+
+    @BeforeAll
+    void start() {
+        createTopics(
+                1, "any", "unkept", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
+        createTopics(1, "origin", "left", "others");
+        createTopics(3, "spread");
+        start(
+                Listeners.class,
+                "idempotency.inbox.enabled=true",
+                "idempotency.inbox.max-payload=" + MAX_PAYLOAD + "B",
+                "idempotency.inbox.retention.processed=2d",
+                "idempotency.inbox.retention.failed=10d",
+                "idempotency.cleanup.enabled=false",
+                "idempotency.errors.max-attempts=2");
+        this.inbox = this.app.bean(Inbox.class);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void sendAndAwait(String kind, String id, String payload) {
+        this.app.send(topic(kind), id, payload);
+        awaitCaughtUp(kind);
+    }
+
+    private void failAt(String payload, int times) {
+        this.app.bean(Listeners.class).failAt(payload, times);
+    }
+
+    private InboxMessage message(String consumer, String id) {
+        InboxMessage message = this.inbox.find(new MessageId(consumer, id));
+        assertThat(message).as("message %s of %s", id, consumer).isNotNull();
+        return message;
+    }
+
+    private InboxEntry assertEntry(String consumer, String id, InboxStatus status, int attempts) {
+        InboxEntry entry = message(consumer, id).entry();
+        assertThat(entry.status()).isEqualTo(status);
+        assertThat(entry.attempts()).isEqualTo(attempts);
+        return entry;
+    }
+
+    private double count(String consumer, String meter) {
+        return this.app
+                .bean(MeterRegistry.class)
+                .get(meter)
+                .tag(IdempotencyMeters.CONSUMER, consumer)
+                .counter()
+                .count();
+    }
+
+    /** Neither as text nor as databases write binary values. */
+    private static void assertThatNoPayloadIsIn(CapturedOutput output) {
+        assertThat(output.getAll())
+                .doesNotContain("secret-payload", HexFormat.of().formatHex(bytes("secret-payload")));
+    }
+
+    @Test
+    void aListenerOfItsOwnMindKeepsNothing() {
+        sendAndAwait("unkept", "1", "a");
+        assertThat(this.inbox.find(new MessageId("unkept", "1"))).isNull();
+    }
+
+    @Test
+    void aProcessedMessageIsKeptByteForByteAsItWasReceived() throws Exception {
+        byte[] payload = new byte[MAX_PAYLOAD];
+        new Random(1).nextBytes(payload);
+        List<Header> headers = List.of(
+                new RecordHeader("message-id", bytes("1")),
+                new RecordHeader("ce_type", bytes("payment")),
+                new RecordHeader("binary", new byte[] {0, -1, 10, 37}),
+                new RecordHeader("binary", new byte[] {7}),
+                new RecordHeader("nothing", (byte[]) null));
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers()),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            producer.send(new ProducerRecord<>(topic("stripped"), 0, bytes("the key"), payload, headers))
+                    .get(30, TimeUnit.SECONDS);
+        }
+        awaitCaughtUp("stripped");
+        InboxMessage message = message("stripped", "1");
+        assertThat(message.payload()).isEqualTo(payload);
+        assertThat(message.key()).isEqualTo(bytes("the key"));
+        assertThat(message.headers()).isEqualTo(headers);
+        InboxEntry entry = assertEntry("stripped", "1", InboxStatus.PROCESSED, 1);
+        assertThat(entry.type()).isEqualTo("payment");
+        assertThat(entry.record()).isEqualTo(new RecordCoordinates(topic("stripped"), 0, 0));
+        assertThat(entry.payloadSize()).isEqualTo(MAX_PAYLOAD);
+        assertThat(entry.payloadOmitted()).isNull();
+        assertThat(entry.lastError()).isNull();
+        assertThat(entry.processedAt()).isNotNull().isAfterOrEqualTo(entry.receivedAt());
+    }
+
+    @Test
+    void jsonCanBeReadInTheViewAndOtherPayloadsDoNotHinderThat() {
+        sendAndAwait("any", "json", "{\"amount\": 12}");
+        sendAndAwait("any", "text", "no json");
+        sendAndAwait("any", "nothing", null);
+        Map<String, Object> json = readable("json");
+        assertThat(json.get("payload_json").toString()).isEqualTo("{\"amount\": 12}");
+        assertThat(json.get("record_headers")).isEqualTo("message-id: json");
+        assertThat(readable("text")).containsEntry("payload_json", null).containsEntry("payload_text", "no json");
+        assertThat(readable("nothing"))
+                .containsEntry("payload_text", null)
+                .containsEntry("payload_omitted", null)
+                .containsEntry("message_type", null);
+    }
+
+    private Map<String, Object> readable(String id) {
+        return this.app.jdbc().queryForMap("select * from idempotency_inbox_readable where message_id = ?", id);
+    }
+
+    @Test
+    void aPayloadBeyondTheLimitIsLeftOutAndCannotBeReplayed() {
+        String kept = "x".repeat(MAX_PAYLOAD);
+        failAt(kept + "x", 2);
+        sendAndAwait("large", "1", kept + "x");
+        sendAndAwait("large", "2", kept);
+        assertThat(message("large", "2").payload()).hasSize(MAX_PAYLOAD);
+        InboxMessage large = message("large", "1");
+        assertThat(large.payload()).isNull();
+        assertThat(large.entry().payloadSize()).isEqualTo(MAX_PAYLOAD + 1);
+        assertThat(large.entry().payloadOmitted()).isEqualTo("too large");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(new MessageId("large", "1")),
+                "payload was not kept (too large)",
+                "idempotency.inbox.max-payload");
+        assertThat(this.inbox.replayFailed("large")).isEqualTo(new ReplayResult(0, 0, 1));
+    }
+
+    @Test
+    void processedAndFailedMessagesAreForgottenAfterTimesOfTheirOwn() {
+        sendAndAwait("any", "here", "so that the consumer is known");
+        Map<String, String> agesByStatus = Map.of("processed", "1,3", "failed", "3,9,11", "replayed", "9,11");
+        agesByStatus.forEach((status, ages) -> {
+            for (String age : ages.split(",")) {
+                this.app.jdbc().update("""
+                                insert into idempotency_inbox (consumer_id, message_id, status, record_topic,
+                                    record_partition, record_offset, record_headers, attempts, updated_at)
+                                values ('any', ?, ?, 'cleaned', 0, 0, '', 1, now() - ? * interval '1 day')
+                                """, status + age, status, Integer.parseInt(age));
+            }
+        });
+        assertThat(this.app.bean(Cleanup.class).run().deletedByTask()).containsEntry("inbox", 3L);
+        assertThat(this.app
+                        .jdbc()
+                        .queryForList(
+                                "select message_id from idempotency_inbox where record_topic = 'cleaned' order by 1",
+                                String.class))
+                .containsExactly("failed3", "failed9", "processed1", "replayed9");
+    }
+
+    @Test
+    void attemptsInRetryTopicsAreAttemptsAtTheSameMessageAndItsReplayBeginsAnew() {
+        failAt("retried", 5);
+        this.app.send(topic("retried"), "1", "retried");
+        Awaitility.await("dead letter").untilAsserted(() -> assertThat(TopicContents.values(topic("retried") + "-dlt"))
+                .hasSize(1));
+        InboxEntry failed = assertEntry("retried", "1", InboxStatus.FAILED, 3);
+        assertThat(failed.record().topic()).isEqualTo(topic("retried"));
+        this.inbox.replay(new MessageId("retried", "1"));
+        Awaitility.await("processed")
+                .until(() -> message("retried", "1").entry().status() == InboxStatus.PROCESSED);
+        assertEntry("retried", "1", InboxStatus.PROCESSED, 6);
+        assertThat(effectsOf("retried")).containsExactly("retried retried");
+        assertThat(message("retried", "1").headers()).extracting(Header::key).containsExactly("message-id");
+    }
+
+    @Test
+    void ofABatchOnlyTheMessageThatFailedIsShownAsFailedAndItsReplayIsProcessed() {
+        failAt("part 3", 1000);
+        for (int i = 0; i < 6; i++) {
+            this.app.send(topic("batch"), "id-" + i, "part " + i);
+        }
+        awaitCaughtUp("batch");
+        InboxQuery all = InboxQuery.ALL.withConsumer("batch");
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.PROCESSED)).entries())
+                .hasSize(5);
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.FAILED)).entries())
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.id()).isEqualTo(new MessageId("batch", "id-3")));
+        failAt("part 3", 0);
+        assertThat(this.inbox.replayFailed("batch").sent()).isOne();
+        awaitCaughtUp("batch");
+        assertThat(effectsOf("batch")).hasSize(6).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aFailureThatCannotBeRecordedChangesNothingElse(CapturedOutput output) {
+        refuse("no_failures", InboxStatus.FAILED);
+        failAt("secret-payload unrecorded", 1);
+        sendAndAwait("fallible", "no_failures", "secret-payload unrecorded");
+        assertEntry("fallible", "no_failures", InboxStatus.PROCESSED, 1);
+        assertThat(effectsOf("fallible")).containsOnlyOnce("fallible secret-payload unrecorded");
+        assertThat(count("fallible", IdempotencyMeters.INBOX_UNRECORDED)).isEqualTo(1);
+        assertThat(output).contains("could not be recorded in the inbox", "no_failures");
+        assertThatNoPayloadIsIn(output);
+    }
+
+    @Test
+    void aMessageThatCannotBeKeptIsNotProcessedEither(CapturedOutput output) {
+        refuse("no_successes", InboxStatus.PROCESSED);
+        sendAndAwait("fallible", "no_successes", "secret-payload unkept");
+        assertThat(assertEntry("fallible", "no_successes", InboxStatus.FAILED, 2)
+                        .lastError())
+                .contains("no_successes");
+        assertThat(effectsOf("fallible")).doesNotContain("fallible secret-payload unkept");
+        assertThatNoPayloadIsIn(output);
+    }
+
+    private void refuse(String id, InboxStatus status) {
+        this.app
+                .jdbc()
+                .execute(
+                        "alter table idempotency_inbox add constraint %1$s check (message_id <> '%1$s' or status <> '%2$s')"
+                                .formatted(id, status));
+    }
+
+    @Test
+    void whatWasDeadLetteredIsShownAsFailedAndReplayedAfterAFix(CapturedOutput output) {
+        failAt("secret-payload", 3);
+        sendAndAwait("fallible", "fixed", "secret-payload");
+        InboxEntry failed = assertEntry("fallible", "fixed", InboxStatus.FAILED, 2);
+        assertThat(TopicContents.values(topic("fallible") + "-dlt")).contains("secret-payload");
+        assertThat(failed.lastError()).startsWith("java.lang.IllegalStateException: told to fail");
+        assertThat(failed.processedAt()).isNull();
+        double replays = count("fallible", IdempotencyMeters.INBOX_REPLAYS);
+        this.inbox.replay(new MessageId("fallible", "fixed"));
+        awaitCaughtUp("fallible");
+        InboxEntry processed = assertEntry("fallible", "fixed", InboxStatus.PROCESSED, 4);
+        assertThat(processed.lastError()).contains("told to fail");
+        assertThat(processed.replays()).isOne();
+        assertThat(processed.record()).isEqualTo(failed.record());
+        assertThat(effectsOf("fallible")).containsOnlyOnce("fallible secret-payload");
+        assertThat(count("fallible", IdempotencyMeters.INBOX_REPLAYS)).isEqualTo(replays + 1);
+        assertThat(output).contains("Replayed message 'fixed' of consumer 'fallible'");
+        assertThatNoPayloadIsIn(output);
+    }
+
+    @Test
+    void aProcessedMessageIsReplayedOnlyWhenItIsForgottenOnPurpose() {
+        MessageId twice = new MessageId("fallible", "twice");
+        sendAndAwait("fallible", "twice", "twice");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(twice),
+                "has been processed",
+                "Forget it on purpose");
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(new MessageId("fallible", "unknown")),
+                "not in the inbox");
+        this.inbox.forgetAndReplay(twice);
+        awaitCaughtUp("fallible");
+        assertEntry("fallible", "twice", InboxStatus.PROCESSED, 2);
+        assertThat(effectsOf("fallible")).filteredOn("fallible twice"::equals).hasSize(2);
+        failAt("twice", 2);
+        this.inbox.forgetAndReplay(twice);
+        awaitCaughtUp("fallible");
+        assertThat(assertEntry("fallible", "twice", InboxStatus.FAILED, 4).processedAt())
+                .isNull();
+    }
+
+    /** A listener of a dead-letter topic means that topic, not the one whose listener gave up. */
+    @Test
+    void aMessageGoesBackToTheTopicOfItsListenerThoughItCameFromAnother() {
+        ProducerRecord<String, String> letter = new ProducerRecord<>(topic("coordinates"), "letter");
+        letter.headers()
+                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, bytes(topic("origin")))
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_PARTITION,
+                        ByteBuffer.allocate(4).putInt(0).array())
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
+                        ByteBuffer.allocate(8).putLong(5).array());
+        failAt("letter", 2);
+        failAt("keyless", 2);
+        this.app.send(letter);
+        this.app.send(topic("coordinates"), null, "keyless");
+        awaitCaughtUp("coordinates");
+        InboxQuery all = InboxQuery.ALL.withConsumer("coordinates");
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.FAILED)).entries())
+                .extracting(entry -> entry.record().topic())
+                .containsExactly(topic("coordinates"), topic("coordinates"));
+        assertThat(this.inbox.replayFailed("coordinates").sent()).isEqualTo(2);
+        awaitCaughtUp("coordinates");
+        assertThat(effectsOf("coordinates")).containsExactly("coordinates keyless", "coordinates letter");
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.PROCESSED)).entries())
+                .hasSize(2);
+        assertThat(this.inbox.find(all).entries()).hasSize(2);
+    }
+
+    @Test
+    void aReplayGoesToThePartitionOfItsRecord() {
+        for (int partition = 0; partition < 3; partition++) {
+            String payload = "to " + partition;
+            failAt(payload, 2);
+            sendTo("spread", partition, payload);
+        }
+        awaitCaughtUp("spread");
+        assertThat(this.inbox.replayFailed("spread").sent()).isEqualTo(3);
+        awaitCaughtUp("spread");
+        assertThat(TopicContents.of(topic("spread"))).hasSize(6).allSatisfy(record -> assertThat(record.value())
+                .isEqualTo("to " + record.partition()));
+        assertThat(effectsOf("spread")).containsExactly("spread to 0", "spread to 1", "spread to 2");
+    }
+
+    @Test
+    void whatWasCommittedThoughTheListenerThrewIsShownAsProcessed() {
+        failAt("stubborn", 1000);
+        sendAndAwait("stubborn", "1", "stubborn");
+        assertThat(effectsOf("stubborn")).containsExactly("stubborn stubborn");
+        assertEntry("stubborn", "1", InboxStatus.PROCESSED, 1);
+    }
+
+    private void insert(String consumer, String id, InboxStatus status, String topic, int partition, byte[] payload) {
+        this.app.jdbc().update("""
+                        insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                            record_offset, record_headers, payload, payload_size, attempts)
+                        values (?, ?, ?, ?, ?, 0, '', ?, ?, 1)
+                        """, consumer, id, status.toString(), topic, partition, payload, payload.length);
+    }
+
+    @Test
+    void whatCannotBeSentStaysAsItIsAndItsPayloadIsNotLogged(CapturedOutput output) {
+        byte[] payload = bytes("secret-payload".repeat(100_000));
+        insert("huge", "1", InboxStatus.FAILED, topic("origin"), 0, payload);
+        insert("huge", "2", InboxStatus.PROCESSED, topic("origin"), 0, payload);
+        MessageId processed = new MessageId("huge", "2");
+        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
+        new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
+                .executeWithoutResult(status ->
+                        store.claim(List.of(new Claim(processed, new RecordCoordinates(topic("origin"), 0, 0)))));
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.inbox.replay(new MessageId("huge", "1")),
+                "could not be sent to " + topic("origin"),
+                "RecordTooLarge");
+        assertThrown(
+                OperatorActionException.class, () -> this.inbox.forgetAndReplay(processed), "Nothing was forgotten");
+        assertThat(store.find(List.of(processed))).containsKey(processed);
+        assertEntry("huge", "1", InboxStatus.FAILED, 1);
+        assertThat(assertEntry("huge", "2", InboxStatus.PROCESSED, 1).replays()).isZero();
+        assertThatNoPayloadIsIn(output);
+    }
+
+    @Test
+    void aMessageWhoseTopicOrPartitionIsGoneDoesNotKeepOthersFromBeingReplayed(CapturedOutput output) {
+        insert("gone", "partition", InboxStatus.FAILED, topic("left"), 7, bytes("x"));
+        insert("gone", "topic", InboxStatus.FAILED, topic("gone"), 0, bytes("x"));
+        insert("gone", "here", InboxStatus.FAILED, topic("others"), 0, bytes("x"));
+        insert("gone", "there", InboxStatus.FAILED, topic("left"), 0, bytes("x"));
+        assertThat(this.inbox.replayFailed("gone")).isEqualTo(new ReplayResult(2, 2, 0));
+        assertThat(TopicContents.values(topic("left"))).containsExactly("x");
+        assertEntry("gone", "partition", InboxStatus.FAILED, 1);
+        assertThat(output).contains("no longer a partition 7 of topic", "no longer a topic");
+    }
+
+    @Import({SimpleMeterRegistry.class, TestApplication.WithJpa.class})
+    static class Listeners extends HasEffects {
+
+        private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
+        /** A method, since the application has a proxy of this. */
+        void failAt(String payload, int times) {
+            this.failures.put(payload, new AtomicInteger(times));
+        }
+
+        private boolean fails(String payload) {
+            AtomicInteger left = this.failures.get(payload);
+            return left != null && left.getAndDecrement() > 0;
+        }
+
+        private void work(String kind, String payload) {
+            this.effects.happen(kind + " " + payload.substring(0, Math.min(payload.length(), 100)));
+            if (fails(payload)) {
+                throw new IllegalStateException("told to fail");
+            }
+        }
+
+        @OfKind("any")
+        void any(ConsumerRecord<String, Object> record) {}
+
+        @OfKind(value = "unkept", inbox = "false")
+        void unkept(String payload) {}
+
+        @OfKind(
+                value = "stripped",
+                properties = "value.deserializer=dev.idempotency.internal.inbox.InboxIT$HeaderRemovingDeserializer")
+        void stripped(ConsumerRecord<String, Object> record) {}
+
+        @OfKind(value = "large", inbox = "true")
+        void large(String payload) {
+            work("large", payload);
+        }
+
+        @OfKind(value = "batch", batch = "true")
+        void batch(List<String> payloads) {
+            for (int i = 0; i < payloads.size(); i++) {
+                this.effects.happen("batch " + payloads.get(i));
+                if (fails(payloads.get(i))) {
+                    throw new BatchListenerFailedException("bad", i);
+                }
+            }
+        }
+
+        @OfKind("fallible")
+        void fallible(String payload) {
+            work("fallible", payload);
+        }
+
+        @OfKind(value = "coordinates", key = "#coordinates")
+        void coordinates(String payload) {
+            work("coordinates", payload);
+        }
+
+        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 100))
+        @OfKind("retried")
+        void retried(String payload) {
+            work("retried", payload);
+        }
+
+        @OfKind("spread")
+        void spread(String payload) {
+            work("spread", payload);
+        }
+
+        @OfKind("stubborn")
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        void stubborn(String payload) {
+            work("stubborn", payload);
+        }
+    }
+
+    /** As deserializers of JSON do: they remove the headers that told them the type. */
+    public static final class HeaderRemovingDeserializer implements Deserializer<String> {
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            return "decoded";
+        }
+
+        @Override
+        public String deserialize(String topic, Headers headers, byte[] data) {
+            headers.remove("ce_type");
+            return "decoded";
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package dev.idempotency.internal.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.store.StoreServer;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** However many messages are kept, whoever looks at a few of them reads a few. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class InboxPlanIT {
+
+    private final TestDatabase database = TestPostgres.createDatabase();
+    private final DriverManagerDataSource dataSource = new DriverManagerDataSource(this.database.jdbcUrl());
+    private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+    private final TransactionTemplate transaction =
+            new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
+    private final IdempotencyDatabase tables = StoreServer.tablesIn(this.dataSource);
+
+    @BeforeAll
+    void manyRows() {
+        this.jdbc.update("""
+                insert into idempotency_inbox (consumer_id, message_id, status, message_type, record_topic,
+                    record_partition, record_offset, record_headers, attempts, updated_at)
+                select 'consumer-' || n % 4, md5(n::text), case when n % 100 = 0 then 'failed' else 'processed' end,
+                    'type', 'topic', 0, n, '', 1, current_timestamp - n * interval '1 second'
+                from generate_series(1, 100000) as n
+                """);
+        this.jdbc.execute("analyze idempotency_inbox");
+    }
+
+    @AfterAll
+    void dropDatabase() {
+        this.database.close();
+    }
+
+    @Test
+    void aPageIsReadThroughTheIndexWithAStatusOrWithout() {
+        assertThatFewAreReadFor(InboxQuery.ALL);
+        assertThatFewAreReadFor(InboxQuery.ALL.withStatus(InboxStatus.FAILED));
+        assertThatFewAreReadFor(InboxQuery.ALL.withStatus(InboxStatus.PROCESSED).withConsumer("consumer-1"));
+        assertThatFewAreReadFor(InboxQuery.ALL.withTime(null, Instant.now().minus(Duration.ofHours(20))));
+    }
+
+    private void assertThatFewAreReadFor(InboxQuery query) {
+        assertThatFewAreRead(() ->
+                assertThat(new InboxReader(this.tables).find(query).entries()).hasSize(50));
+    }
+
+    @Test
+    void whereNothingIsExpiredHardlyAnythingIsRead() {
+        assertThatFewAreRead(() -> assertThat(new InboxPurge(this.tables)
+                        .deleteExpired(
+                                List.of("consumer-1"), InboxStatus.PROCESSED, Duration.ofDays(7), Instant.EPOCH, 1000)
+                        .rows())
+                .isZero());
+    }
+
+    @Test
+    void whereAnotherConsumerKeepsItsMessagesForLongerWhatHasBeenLookedThroughIsNotReadAgain() {
+        Instant from = Instant.now().minus(Duration.ofHours(20));
+        assertThatFewAreRead(() -> assertThat(new InboxPurge(this.tables)
+                        .deleteExpired(List.of("nobody"), InboxStatus.PROCESSED, Duration.ofHours(20), from, 1000)
+                        .rows())
+                .isZero());
+    }
+
+    private void assertThatFewAreRead(Runnable work) {
+        Map<String, Object> reads = reads(work);
+        assertThat(reads).containsEntry("seq_scan", 0L);
+        assertThat((Long) reads.get("idx_tup_fetch")).isLessThan(500);
+    }
+
+    /** What the server has counted of the transaction's own reads. */
+    private Map<String, Object> reads(Runnable work) {
+        return Objects.requireNonNull(this.transaction.execute(status -> {
+            work.run();
+            return this.jdbc.queryForMap("""
+                    select seq_scan, idx_tup_fetch from pg_stat_xact_user_tables
+                    where relname = 'idempotency_inbox'
+                    """);
+        }));
+    }
+}

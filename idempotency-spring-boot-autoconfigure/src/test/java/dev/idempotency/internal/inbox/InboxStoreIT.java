@@ -1,0 +1,584 @@
+package dev.idempotency.internal.inbox;
+
+import static dev.idempotency.app.Thrown.assertThrown;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.Claim;
+import dev.idempotency.MessageId;
+import dev.idempotency.OperatorActionException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.FailureKind;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxEntry;
+import dev.idempotency.inbox.InboxMessage;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.internal.database.Dialect;
+import dev.idempotency.internal.database.EpochSeconds;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.database.SchemaMode;
+import dev.idempotency.internal.definition.InboxRecorder.Delivered;
+import dev.idempotency.internal.event.IdempotencyEventNotifier;
+import dev.idempotency.internal.kafka.DeserializerInstrumentation;
+import dev.idempotency.internal.kafka.ReceivedRecords;
+import dev.idempotency.internal.store.JdbcProcessedMessageStore;
+import dev.idempotency.internal.store.StoreServer;
+import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What the inbox does on every database. */
+@ParameterizedClass
+@EnumSource(StoreServer.class)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class InboxStoreIT {
+
+    @Parameter
+    private StoreServer server;
+
+    private final ReceivedRecords received = new ReceivedRecords();
+    private HikariDataSource dataSource;
+    private Dialect dialect;
+    private JdbcTemplate jdbc;
+    private TransactionTemplate transaction;
+    private JdbcProcessedMessageStore store;
+    private InboxReader reader;
+    private InboxTable table;
+    private JdbcInboxRecorder recorder;
+    private Inbox inbox;
+    private IdempotencyEventListener observers;
+    private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
+    private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
+    private InboxPurge purge;
+    private String consumer;
+
+    /** Whether a listener may see this failure, and have its message again, when others write the same message. */
+    private boolean isToBeExpected(DataAccessException failure) {
+        return switch (this.server) {
+            case POSTGRES -> false;
+            // Claims of several messages that others forget or give back lock the gaps between them.
+            case MARIADB -> failure instanceof PessimisticLockingFailureException;
+            // It looks for the row first and inserts it then.
+            case H2 -> failure instanceof DuplicateKeyException;
+        };
+    }
+
+    private boolean isOutage(List<Delivered> messages, Throwable failure) {
+        return new DatabaseFailureClassifier().classify(failure) == FailureKind.OUTAGE;
+    }
+
+    @BeforeParameterizedClassInvocation
+    void createTables(StoreServer server) {
+        this.dataSource = new HikariDataSource();
+        String url = server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000");
+        this.dataSource.setJdbcUrl((server == StoreServer.MARIADB) ? url + "&maxAllowedPacket=300000" : url);
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        IdempotencyDatabase database = StoreServer.tablesIn(this.dataSource);
+        this.dialect = database.dialect();
+        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
+        this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
+        this.table = new InboxTable(database, this.jdbc);
+        this.reader = new InboxReader(database);
+        IdempotencyEventListener observer = new IdempotencyEventListener() {
+
+            @Override
+            public void replayed(MessageId id) {}
+
+            @Override
+            public void unrecorded(String consumer, RuntimeException reason) {
+                InboxStoreIT.this.unrecorded.add(reason);
+            }
+        };
+        this.observers = IdempotencyEventNotifier.of(List.of(observer));
+        this.recorder = new JdbcInboxRecorder(
+                this.store,
+                message -> StoredMessage.of(
+                        message.id(), message.coordinates(), message.record(), this.received, 500_000, false),
+                this::isOutage,
+                this.observers);
+        JdbcInboxRecorderFactory listeners = new JdbcInboxRecorderFactory(
+                this.store, 500_000, new DeserializerInstrumentation(), this::isOutage, this.observers);
+        this.inbox = new JdbcInbox(this.store, listeners, () -> null, null, this.observers);
+        this.purge = new InboxPurge(database);
+    }
+
+    @BeforeEach
+    void chooseConsumer() {
+        this.received.beginPoll();
+        this.consumer = "consumer-" + UUID.randomUUID();
+    }
+
+    @AfterParameterizedClassInvocation
+    void close() {
+        if (this.dataSource != null) {
+            this.dataSource.close();
+        }
+    }
+
+    private MessageId id(String value) {
+        return new MessageId(this.consumer, value);
+    }
+
+    private Delivered message(String id, byte[] payload) {
+        return message(id, payload, 7);
+    }
+
+    private Delivered message(String id, long offset) {
+        return message(id, id.getBytes(StandardCharsets.UTF_8), offset);
+    }
+
+    private Delivered message(String id, byte[] payload, long offset) {
+        Headers headers = new RecordHeaders().add("ce_type", "a type".getBytes(StandardCharsets.UTF_8));
+        this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
+        this.received.remember(headers, false, ByteBuffer.wrap(payload));
+        ConsumerRecord<String, String> record = new ConsumerRecord<>(
+                "topic", 3, offset, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
+        return new Delivered(id(id), new RecordCoordinates("topic", 3, offset), record);
+    }
+
+    private Delivered message(String id) {
+        return message(id, id.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** As the interceptor does: the claim, the work, and then this. */
+    private void process(Delivered... messages) {
+        this.transaction.executeWithoutResult(status -> {
+            for (Delivered message : messages) {
+                this.store.claim(List.of(new Claim(message.id(), message.coordinates())));
+            }
+            this.recorder.processed(List.of(messages));
+        });
+    }
+
+    private InboxEntry entry(String id) {
+        InboxMessage message = this.reader.find(id(id));
+        assertThat(message).as("message %s", id).isNotNull();
+        return message.entry();
+    }
+
+    @Test
+    void everyByteIsKept() {
+        byte[] payload = new byte[70_000];
+        new Random(7).nextBytes(payload);
+        Instant now = Instant.now();
+        process(message("1", payload));
+        InboxMessage found = this.reader.find(id("1"));
+        assertThat(found.payload()).isEqualTo(payload);
+        assertThat(found.key()).containsExactly(1, 0, -1);
+        assertThat(found.headers()).singleElement().satisfies(header -> assertThat(header.key())
+                .isEqualTo("ce_type"));
+        assertThat(found.entry().status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(found.entry().type()).isEqualTo("a type");
+        assertThat(found.entry().record()).isEqualTo(new RecordCoordinates("topic", 3, 7));
+        assertThat(found.entry().payloadSize()).isEqualTo(70_000);
+        assertThat(List.of(
+                        found.entry().receivedAt(),
+                        found.entry().processedAt(),
+                        found.entry().updatedAt()))
+                .as("whatever the time zones")
+                .allSatisfy(time -> assertThat(time).isBetween(now.minusSeconds(60), now.plusSeconds(60)));
+    }
+
+    @Test
+    void attemptsAreCountedUntilOneSucceeds() {
+        this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("first\0time"));
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("second time"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("1").attempts()).isEqualTo(2);
+        assertThat(entry("1").lastError()).startsWith("java.lang.IllegalStateException: second time");
+        assertThat(entry("2").lastError()).startsWith("java.lang.IllegalStateException: first?time");
+        process(message("1"), message("3"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isEqualTo(3);
+        assertThat(entry("1").lastError()).contains("second time");
+        assertThat(entry("3").attempts()).isOne();
+    }
+
+    @Test
+    void aFailureThatIsToldLateDoesNotHideThatAnotherHasProcessedTheMessage() {
+        process(message("1"));
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("late"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isOne();
+    }
+
+    @Test
+    void aFailureThatIsToldWhileAnotherIsProcessingTheMessageWaitsAndDoesNotHideThat() throws Exception {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("before"));
+        duringRedelivery(true, () -> this.recorder.failed(List.of(message("1")), new IllegalStateException("late")));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isEqualTo(2);
+    }
+
+    /** Does something while a listener's transaction has claimed message 1, and perhaps written it, and is still open. */
+    private void duringRedelivery(boolean written, Runnable work) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            CountDownLatch begun = new CountDownLatch(1);
+            CountDownLatch mayEnd = new CountDownLatch(1);
+            Future<?> redelivery = threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+                this.store.claim(List.of(new Claim(id("1"), new RecordCoordinates("topic", 3, 7))));
+                if (written) {
+                    this.recorder.processed(List.of(message("1")));
+                }
+                begun.countDown();
+                await(mayEnd);
+                if (!written) {
+                    this.recorder.processed(List.of(message("1")));
+                }
+            }));
+            await(begun);
+            Future<?> other = threads.submit(work);
+            // Gives it the time to come to the lock, of the claim or of the row, that the database lets it wait for.
+            Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+            mayEnd.countDown();
+            redelivery.get(30, TimeUnit.SECONDS);
+            other.get(30, TimeUnit.SECONDS);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Test
+    void aFailureIsRecordedWhateverItsMessageIs() {
+        String message = "größer als 5 \u20ac \u6f22\u5b57 \ud83d\ude00 \0" + "x".repeat(10_000);
+        this.recorder.failed(List.of(message("1")), new IllegalStateException(message));
+        assertThat(entry("1").lastError()).startsWith("java.lang.IllegalStateException: gr");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReplayWithForgettingAndTheRedeliveryOfTheSameMessageAgree(boolean written) throws Exception {
+        process(message("1"));
+        this.store.forget(id("1"));
+        duringRedelivery(written, () -> assertThatExceptionOfType(OperatorActionException.class)
+                .isThrownBy(() -> this.inbox.forgetAndReplay(id("1"))));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(this.store.find(List.of(id("1")))).hasSize(1);
+    }
+
+    @Test
+    void aReplayOfAllEndsWhereThereIsNobodyToSendTo() {
+        this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("before"));
+        assertThatExceptionOfType(OperatorActionException.class)
+                .isThrownBy(() -> this.inbox.replayFailed(this.consumer))
+                .withMessageContaining("ProducerFactory")
+                .satisfies(ex -> assertThat(ex.sentBefore()).isZero());
+        assertThat(entry("1").replays() + entry("2").replays()).isZero();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
+    }
+
+    /** Each thread does at random what listeners, their failures, replays and cleanups do, all with the same messages. */
+    @Test
+    void whateverHappensAtTheSameTimeWhatIsShownAsProcessedIsAndNoFailureIsLeftOut() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(6);
+        try {
+            List<Future<?>> all = new ArrayList<>();
+            for (int thread = 0; thread < 6; thread++) {
+                Random random = new Random(thread);
+                all.add(threads.submit(() -> {
+                    for (int i = 0; i < 60; i++) {
+                        doAnything(random);
+                    }
+                }));
+            }
+            for (Future<?> thread : all) {
+                thread.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(this.rolledBack).isEmpty();
+        assertThat(this.unrecorded).isEmpty();
+        for (int i = 0; i < 6; i++) {
+            InboxMessage message = this.reader.find(id("m" + i));
+            boolean processed = !this.store.find(List.of(id("m" + i))).isEmpty();
+            if (message != null) {
+                assertThat(message.entry().status() == InboxStatus.PROCESSED)
+                        .as("m%d %s, processed: %s", i, message.entry().status(), processed)
+                        .isEqualTo(processed);
+            }
+        }
+    }
+
+    private void doAnything(Random random) {
+        List<Delivered> messages = random.ints(0, 6)
+                .distinct()
+                .limit(1 + random.nextInt(4))
+                .mapToObj(i -> message("m" + i))
+                .toList();
+        try {
+            switch (random.nextInt(5)) {
+                case 0, 1 -> this.recorder.failed(messages, new IllegalStateException("told to fail"));
+                case 2, 3 -> deliver(messages, random.nextInt(4) == 0);
+                default -> this.inbox.forgetAndReplay(messages.get(0).id());
+            }
+        } catch (OperatorActionException ex) {
+            // There is no producer, or it was not there.
+        } catch (DataAccessException ex) {
+            if (!isToBeExpected(ex)) {
+                this.rolledBack.add(ex);
+            }
+        }
+    }
+
+    private void deliver(List<Delivered> messages, boolean fail) {
+        this.transaction.executeWithoutResult(status -> {
+            Set<MessageId> claimed = this.store.claim(messages.stream()
+                    .map(message -> new Claim(message.id(), message.coordinates()))
+                    .toList());
+            List<Delivered> admitted = messages.stream()
+                    .filter(message -> claimed.contains(message.id()))
+                    .toList();
+            if (!admitted.isEmpty()) {
+                this.recorder.processed(admitted);
+            }
+            if (fail) {
+                status.setRollbackOnly();
+            }
+        });
+    }
+
+    @Test
+    void whatWasForgottenOnPurposeIsShownAsForgottenUntilItIsProcessedAgain() {
+        process(message("1"), message("2"));
+        this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
+        Instant processedAt = entry("1").processedAt();
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.store.forget(id("1"))).isTrue();
+            status.setRollbackOnly();
+        });
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(this.store.forget(id("1"))).isTrue();
+        assertThat(this.store.forget(id("1"))).isFalse();
+        assertThat(this.store.forget(id("3"))).isFalse();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
+        assertThat(entry("1").processedAt()).isEqualTo(processedAt);
+        assertThat(entry("2").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("3").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(this.reader.find(InboxQuery.ALL.withConsumer(this.consumer)).entries())
+                .hasSize(3);
+        assertThat(this.reader.replayable(this.consumer, Instant.now().plusSeconds(3600), 0, 10))
+                .containsExactly(id("3"));
+        process(message("1"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isEqualTo(2);
+        this.store.forget(id("2"));
+        this.recorder.failed(List.of(message("2")), new IllegalStateException("again"));
+        assertThat(entry("2").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("2").processedAt()).isNull();
+    }
+
+    @Test
+    void whatWasForgottenOnPurposeIsReplayedAndWhatHasExpiredIsNot() {
+        process(message("1"), message("2"));
+        this.store.forget(id("1"));
+        this.jdbc.update("delete from idempotency_processed where consumer_id = ?", this.consumer);
+        // There is nobody to send it to.
+        assertThrown(OperatorActionException.class, () -> this.inbox.replay(id("1")), "could not be sent");
+        assertThat(entry("1").replays()).isZero();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
+        assertThrown(OperatorActionException.class, () -> this.inbox.replay(id("2")), "no longer remembered");
+        assertThat(entry("2").replays()).isZero();
+    }
+
+    @Test
+    void whatFailsAgainDuringAReplayOfAllIsNotReplayedTwiceByIt() {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
+        Instant begin = this.table.now();
+        assertThat(this.reader.replayable(this.consumer, begin, 0, 10)).containsExactly(id("1"));
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.table.markReplayed(id("1"), InboxStatus.PROCESSED)).isFalse();
+            assertThat(this.table.markReplayed(id("1"), InboxStatus.FAILED)).isTrue();
+        });
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.REPLAYED);
+        assertThat(entry("1").replays()).isOne();
+        assertThat(this.reader.replayable(this.consumer, begin, 0, 10)).isEmpty();
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("again"));
+        assertThat(this.reader.replayable(this.consumer, begin, 0, 10)).isEmpty();
+    }
+
+    @Test
+    void anOutageIsNoFailureOfTheMessage() {
+        this.recorder.failed(List.of(message("1")), new CannotGetJdbcConnectionException("nobody there"));
+        assertThat(this.reader.find(id("1"))).isNull();
+    }
+
+    @Test
+    void whatSomebodyIsAtIsForgottenAnotherTime() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            process(message("" + i));
+        }
+        setBack("");
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            this.transaction.executeWithoutResult(status -> {
+                this.table.lock(List.of(id("1")));
+                Future<Integer> forgotten = thread.submit(() -> forget(InboxStatus.PROCESSED, 10));
+                assertThat(forgotten).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(2);
+            });
+        } finally {
+            thread.shutdownNow();
+        }
+        assertThat(forget(InboxStatus.PROCESSED, 10)).isOne();
+    }
+
+    @Test
+    void messagesAreFoundByStatusTypeAndTimeInPages() {
+        this.recorder.failed(
+                List.of(message("0", 0), message("2", 2), message("4", 4)), new IllegalStateException("x"));
+        process(message("1"), message("3"));
+        Instant begin = Instant.parse("2026-01-01T00:00:00Z");
+        for (int i = 0; i < 5; i++) {
+            this.jdbc.update(
+                    "update idempotency_inbox set message_type = ?, updated_at = %s where consumer_id = ? and message_id = ?"
+                            .formatted(this.dialect.timeOfSeconds()),
+                    (i < 3) ? "order" : "refund",
+                    EpochSeconds.toDecimal(begin.plusSeconds(i)),
+                    this.consumer,
+                    String.valueOf(i));
+        }
+        InboxQuery all = InboxQuery.ALL.withConsumer(this.consumer);
+        assertThat(found(all.withPage(0, 3))).containsExactly("4", "3", "2");
+        assertThat(found(all.withPage(1, 3))).containsExactly("1", "0");
+        assertThat(this.reader.find(all.withPage(0, 3)).last()).isFalse();
+        assertThat(this.reader.find(all.withPage(0, 5)).last()).isTrue();
+        assertThat(found(all.withStatus(InboxStatus.FAILED))).containsExactly("4", "2", "0");
+        assertThat(found(all.withStatus(InboxStatus.PROCESSED).withType("order")))
+                .containsExactly("1");
+        assertThat(found(all.withTime(begin.plusSeconds(2), begin.plusSeconds(4))))
+                .containsExactly("3", "2");
+        assertThat(this.reader.replayable(this.consumer, this.table.now(), 1, 10))
+                .containsExactly(id("2"), id("4"));
+        assertThat(this.reader.notReplayable(this.consumer)).isZero();
+    }
+
+    private List<String> found(InboxQuery query) {
+        return this.reader.find(query).entries().stream()
+                .map(entry -> entry.id().value())
+                .toList();
+    }
+
+    @Test
+    void theOldestAreForgottenInBatches() {
+        for (int i = 0; i < 5; i++) {
+            process(message("" + i));
+        }
+        assertThat(forget(InboxStatus.PROCESSED, 100)).isZero();
+        setBack("and message_id <> '4'");
+        assertThat(forget(InboxStatus.FAILED, 100)).isZero();
+        assertThat(forget(InboxStatus.PROCESSED, 3)).isEqualTo(3);
+        assertThat(forget(InboxStatus.PROCESSED, 3)).isOne();
+        assertThat(this.reader.find(InboxQuery.ALL.withConsumer(this.consumer)).entries())
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.id()).isEqualTo(id("4")));
+    }
+
+    /** Makes messages seem to have changed two hours ago. */
+    private void setBack(String condition) {
+        this.jdbc.update(
+                "update idempotency_inbox set updated_at = %s where consumer_id = ? %s"
+                        .formatted(this.dialect.timeOfSeconds(), condition),
+                EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(2))),
+                this.consumer);
+    }
+
+    private int forget(InboxStatus status, int limit) {
+        return this.purge
+                .purgeExpired(List.of("nobody", this.consumer), status, Duration.ofHours(1), Instant.EPOCH, limit)
+                .rows();
+    }
+
+    @Test
+    void messagesOfOtherConsumersAreForgottenOnlyWhenTheseAreAbandoned() {
+        process(message("1"), message("2"));
+        this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
+        String hoursAgo = "set %s = " + this.dialect.timeOfSeconds() + " where consumer_id = ?";
+        BigDecimal old = EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(2)));
+        this.jdbc.update("update idempotency_inbox " + hoursAgo.formatted("updated_at"), old, this.consumer);
+        for (InboxStatus status : InboxStatus.values()) {
+            assertThat(this.purge
+                            .purgeExpired(List.of("another"), status, Duration.ofHours(1), Instant.EPOCH, 10)
+                            .rows())
+                    .isZero();
+        }
+        assertThat(this.purge.consumers()).contains(this.consumer);
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
+        this.jdbc.update("update idempotency_processed " + hoursAgo.formatted("processed_at"), old, this.consumer);
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(3))).isFalse();
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isTrue();
+        this.recorder.failed(List.of(message("4")), new IllegalStateException("x"));
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
+    }
+
+    /** Otherwise the consumer would wait for the database for ever. */
+    @Test
+    void aMessageThatTheDriverRefusesAsTooLargeIsTheMessagesFault() {
+        Assumptions.assumeTrue(this.server == StoreServer.MARIADB);
+        assertThatThrownBy(() -> process(message("large", new byte[400_000], 0)))
+                .satisfies(failure -> assertThat(new DatabaseFailureClassifier().classify(failure))
+                        .isEqualTo(FailureKind.MESSAGE));
+    }
+
+    @Test
+    void theViewShowsText() {
+        process(message("1", "{\"a\": 1}".getBytes(StandardCharsets.UTF_8)));
+        assertThat(this.jdbc.queryForObject(
+                        "select payload_text from idempotency_inbox_readable where consumer_id = ?",
+                        String.class,
+                        this.consumer))
+                .isEqualTo("{\"a\": 1}");
+    }
+}

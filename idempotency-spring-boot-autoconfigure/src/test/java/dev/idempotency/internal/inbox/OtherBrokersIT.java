@@ -1,0 +1,190 @@
+package dev.idempotency.internal.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationOutcome;
+import dev.idempotency.reconciliation.ReconciliationReport;
+import dev.idempotency.reconciliation.ReconciliationRequest;
+import dev.idempotency.redrive.DeadLetter;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetterStatus;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.testing.TestBroker;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.management.ObjectName;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** Brokers that are not simply the application's: all of our own clients get there, too. */
+@ExtendWith(OutputCaptureExtension.class)
+class OtherBrokersIT extends ApplicationTest {
+
+    /** One that wants encryption and a login, named by a service connection. */
+    @Test
+    void checksDeadLettersReplaysAndIdsOfTopicsGoThroughTheServiceConnection(CapturedOutput output) {
+        try (TestBroker broker = TestBroker.startWithLogin()) {
+            broker.createTopic(this.topic, 1);
+            broker.createTopic(this.topic + "-dlt", 1);
+            List<String> properties = List.of(
+                    "spring.kafka.bootstrap-servers=localhost:1",
+                    "login-servers=" + broker.loginServers(),
+                    "spring.ssl.bundle.pem.broker.truststore.certificate=file:" + broker.certificate(),
+                    "spring.kafka.properties.sasl.mechanism=PLAIN",
+                    "spring.kafka.properties.sasl.jaas.config=" + TestBroker.jaasConfiguration(),
+                    "idempotency.retention=1h",
+                    "idempotency.errors.max-attempts=1");
+            try (TestApplication app = start(properties, Connection.class, Fickle.class)) {
+                app.send(this.topic, null, "good");
+                app.send(this.topic, null, "bad");
+
+                await().until(() -> failed(app) == 1);
+                assertThat(app.bean(Effects.class).all())
+                        .as("by the id of their topic")
+                        .containsExactly("good");
+                await("the dead letter")
+                        .until(() -> TopicContents.of(broker.bootstrapServers(), this.topic + "-dlt").stream()
+                                .anyMatch(letter -> letter.value().equals("bad")));
+
+                await("what is said when it has been published")
+                        .until(() -> output.getAll().contains("published " + this.topic + "-0@1"));
+                assertThat(output.getAll().lines().filter(line -> line.contains(this.topic + "-0@1")))
+                        .as("said once")
+                        .hasSize(1);
+
+                assertThat(app.bean(Inbox.class).replayFailed("fickle").sent()).isOne();
+                await("the replay").until(() -> app.bean(Effects.class).all().equals(List.of("bad", "good")));
+
+                await("the broker's checks")
+                        .until(() -> output.getAll().contains("The topic '" + this.topic + "' keeps messages"));
+            }
+        }
+    }
+
+    @Test
+    void replaysAndRedrivesGoWhereTheListenerReadsFromAndADeadLetterWhereTheApplicationSendsTo() throws Exception {
+        try (TestBroker read = TestBroker.start(false)) {
+            read.createTopic(this.topic, 1);
+            List<String> properties = List.of(
+                    "spring.application.name=shop",
+                    "spring.kafka.consumer.bootstrap-servers=" + read.bootstrapServers(),
+                    "idempotency.errors.max-attempts=1");
+            try (TestApplication app = start(properties, Fickle.class)) {
+                try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                        Map.of("bootstrap.servers", read.bootstrapServers()),
+                        new StringSerializer(),
+                        new StringSerializer())) {
+                    producer.send(TestApplication.message(this.topic, null, null, "bad"));
+                }
+                await().until(() -> failed(app) == 1);
+                await().until(() -> TopicContents.values(this.topic + "-dlt").contains("bad"));
+                assertThat(producers()).anyMatch(name -> name.contains("shop-idempotency-dead-letters"));
+
+                assertThat(app.bean(Inbox.class).replayFailed("fickle").sent()).isOne();
+                await().until(() -> app.bean(Effects.class).all().equals(List.of("bad")));
+                assertThat(TopicContents.values(this.topic)).isEmpty();
+                assertThat(producers()).anyMatch(name -> name.contains("shop-idempotency-replays"));
+
+                DeadLetters deadLetters = app.bean(DeadLetters.class);
+                deadLetters.redriveAll("fickle");
+                await().until(() -> deadLetters.lastRedrive("fickle").endedAt() != null);
+                assertThat(deadLetters.find(DeadLetterQuery.of("fickle")).letters())
+                        .extracting(DeadLetter::status)
+                        .containsExactly(DeadLetterStatus.REDRIVEN);
+                Reconciliation reconciliation = app.bean(Reconciliation.class);
+                await().atMost(Duration.ofSeconds(120)).until(() -> {
+                    reconciliation.start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
+                    return await().until(() -> reconciliation.lastReconciliation("fickle"), this::hasEnded)
+                                    .count(ReconciliationOutcome.DUPLICATE)
+                            == 2;
+                });
+                assertThat(app.bean(Effects.class).all()).containsExactly("bad");
+                assertThat(TopicContents.values(this.topic)).isEmpty();
+            }
+        }
+    }
+
+    private static int failed(TestApplication app) {
+        return app.bean(Inbox.class)
+                .find(InboxQuery.ALL.withStatus(InboxStatus.FAILED))
+                .entries()
+                .size();
+    }
+
+    private boolean hasEnded(ReconciliationReport report) {
+        return report.state() != ReconciliationReport.State.RUNNING;
+    }
+
+    private static List<String> producers() throws Exception {
+        return ManagementFactory.getPlatformMBeanServer()
+                .queryNames(new ObjectName("kafka.producer:type=app-info,*"), null)
+                .stream()
+                .map(ObjectName::toString)
+                .toList();
+    }
+
+    /** As Testcontainers or a platform would name it. */
+    static class Connection {
+
+        @Bean
+        KafkaConnectionDetails kafka(@Value("${login-servers}") List<String> servers, SslBundles bundles) {
+            return new KafkaConnectionDetails() {
+
+                @Override
+                public List<String> getBootstrapServers() {
+                    return servers;
+                }
+
+                @Override
+                public SslBundle getSslBundle() {
+                    return bundles.getBundle("broker");
+                }
+
+                @Override
+                public String getSecurityProtocol() {
+                    return "SASL_SSL";
+                }
+            };
+        }
+    }
+
+    /** Fails the first time for what is bad. Its messages are known by the id of their topic. */
+    static class Fickle extends HasEffects {
+
+        private final Set<String> called = ConcurrentHashMap.newKeySet();
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "fickle", inbox = "true", key = "#coordinates")
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (payload.equals("bad") && this.called.add(payload)) {
+                throw new IllegalStateException("told to fail");
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package dev.idempotency.internal.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.event.Conflict;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxEntry;
+import dev.idempotency.inbox.InboxMessage;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+
+/** A message that has the id of another one, and another payload, is never dropped unseen. */
+@ExtendWith(OutputCaptureExtension.class)
+@ListenersTest.Application(beans = ConflictsIT.Beans.class)
+class ConflictsIT extends ListenersTest {
+
+    private RecordCoordinates at(Class<? extends Listener> listener, long offset) {
+        return new RecordCoordinates(topic(listener), 0, offset);
+    }
+
+    private List<InboxEntry> inboxOf(String consumer) {
+        return this.app
+                .bean(Inbox.class)
+                .find(InboxQuery.ALL.withConsumer(consumer))
+                .entries();
+    }
+
+    @Test
+    void itIsDroppedCountedAndKeptAndTheConsumerIsWarnedOfOnceAMinute(CapturedOutput output) {
+        deliver(Warned.class, "1:first", "1:first", "1:secret", "1:another");
+        RecordCoordinates first = at(Warned.class, 0);
+        RecordCoordinates third = at(Warned.class, 2);
+        RecordCoordinates fourth = at(Warned.class, 3);
+        assertThat(effects(Warned.class)).containsExactly("first");
+        assertThat(outcomes(Warned.class).conflicts)
+                .extracting(Conflict::coordinates, Conflict::original)
+                .containsExactly(tuple(third, first), tuple(fourth, first));
+        assertThat(outcomes(Warned.class).duplicates).hasSize(3);
+        assertThat(output)
+                .containsOnlyOnce("dropped " + third + " as a duplicate of " + first)
+                .doesNotContain("dropped " + fourth, "secret");
+        assertThat(givenUp(Warned.class)).isEmpty();
+        InboxMessage other = this.app.bean(Inbox.class).find(new MessageId("warned", "1~conflict:" + third));
+        assertThat(other.payload()).asString(StandardCharsets.UTF_8).isEqualTo("secret");
+        assertThat(other.entry().lastError()).contains("MessageConflictException");
+        assertThat(inboxOf("warned")).hasSize(3);
+    }
+
+    @Test
+    void whereItIsNotLookedAtItIsDroppedAsADuplicateAndNothingIsKeptOfPayloads() {
+        assertDelivered("Off", "1:first 1:other", "first", null);
+        assertThat(outcomes(Off.class).conflicts).isEmpty();
+        assertThat(this.app
+                        .jdbc()
+                        .queryForList(
+                                "select payload_digest from idempotency_processed where consumer_id = 'off'",
+                                Long.class))
+                .containsOnlyNulls();
+    }
+
+    @Test
+    void aDeadLetterThatComesBackUnderTheSameIdIsRefusedAgainAndUnderAnotherProcessed() {
+        deliver(Kept.class, "returned:first-returned", "returned:second-returned");
+        ConsumerRecord<byte[], byte[]> letter = TopicContents.inBytes(topic(Kept.class) + "-dlt").stream()
+                .filter(record -> new String(record.value(), StandardCharsets.UTF_8).equals("second-returned"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(outcomes(Kept.class).retried).hasValue(0);
+        sendBack(letter, "returned");
+        assertThat(givenUp(Kept.class)).filteredOn("second-returned"::equals).hasSize(2);
+        sendBack(letter, "of its own");
+        assertThat(effects(Kept.class)).contains("first-returned", "second-returned");
+    }
+
+    private void sendBack(ConsumerRecord<byte[], byte[]> letter, String id) {
+        Headers all = new RecordHeaders(letter.headers());
+        all.remove("message-id").add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        this.app.send(new ProducerRecord<>(topic(Kept.class), 0, null, null, "second-returned", all));
+        deliver(Kept.class);
+    }
+
+    @Test
+    void itIsKeptInTheInboxBesideTheOtherAndReplayedOnlyWhenThatIsForgotten() {
+        deliver(Kept.class, "kept:first-kept", "kept:second-kept");
+        InboxEntry entry = inboxOf("kept").stream()
+                .filter(each -> each.id().value().startsWith("kept~conflict:"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(entry.status()).isEqualTo(InboxStatus.FAILED);
+        Inbox inbox = this.app.bean(Inbox.class);
+        assertThat(inbox.replayFailed("kept").sent()).isZero();
+        assertThat(this.app.bean(ProcessedMessageStore.class).forget(new MessageId("kept", "kept")))
+                .isTrue();
+        inbox.replay(entry.id());
+        deliver(Kept.class);
+        assertThat(effects(Kept.class)).contains("first-kept", "second-kept");
+    }
+
+    @Test
+    void aCopyThatWasProcessedInARetryTopicConflictsWithNothing() {
+        deliver(Retried.class, "1:fails-once", "2:first", "2:other", "3:last");
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(effects(Retried.class)).containsExactly("fails-once", "first", "last"));
+        deliver(Retried.class, "1:as-if-serialized-otherwise");
+        assertThat(outcomes(Retried.class).conflicts).hasSize(1);
+        assertThat(givenUp(Retried.class)).containsExactly("other");
+    }
+
+    @Test
+    void whereBytesCannotBeHadTextIsComparedAsItIsAndTheLogSaysSo(CapturedOutput output) {
+        deliver(OwnFactory.class, "1:first", "1:first", "1:other");
+        assertThat(outcomes(OwnFactory.class).conflicts).hasSize(1);
+        assertThat(output)
+                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
+                .doesNotContain("Payloads of consumer 'warned'");
+    }
+
+    @IdempotentListener(consumer = "warned", inbox = "true")
+    static class Warned extends OfRecords {}
+
+    @IdempotentListener(consumer = "off", onConflict = "off")
+    static class Off extends OfRecords {}
+
+    @IdempotentListener(consumer = "kept", onConflict = "fail", inbox = "true")
+    static class Kept extends OfRecords {}
+
+    @Container(factory = "ownConsumers")
+    @IdempotentListener("own-factory")
+    static class OwnFactory extends OfRecords {}
+
+    static class Retried extends Listener {
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50), autoStartDltHandler = "false")
+        @OwnTopic
+        @IdempotentListener(onConflict = "fail")
+        void on(String payload) {
+            happenAndFailOnceAt("fails-once", payload);
+        }
+    }
+
+    static class Beans {
+
+        @Bean
+        static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(factory -> factory.setConsumerFactory(new OwnConsumerFactory(consumers)));
+        }
+
+        /** For the pauses of retry topics. */
+        @Bean
+        static TaskScheduler taskScheduler() {
+            return new ThreadPoolTaskScheduler();
+        }
+    }
+
+    /** One that is not Spring Kafka's, so that nobody can stand before its deserializers. */
+    private record OwnConsumerFactory(ConsumerFactory<Object, Object> springs)
+            implements ConsumerFactory<Object, Object> {
+
+        @Override
+        public Consumer<Object, Object> createConsumer(
+                String groupId, String clientIdPrefix, String clientIdSuffix, Properties properties) {
+            return this.springs.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties);
+        }
+
+        @Override
+        public Consumer<Object, Object> createConsumer(String groupId, String clientIdPrefix, String clientIdSuffix) {
+            return createConsumer(groupId, clientIdPrefix, clientIdSuffix, null);
+        }
+
+        @Override
+        public boolean isAutoCommit() {
+            return this.springs.isAutoCommit();
+        }
+
+        @Override
+        public Map<String, Object> getConfigurationProperties() {
+            return this.springs.getConfigurationProperties();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package dev.idempotency.internal.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentConsumer;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestMariaDb;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** A statement that commits the listener's transaction, on databases that have such statements, does not cost what the listener does after it. */
+@ExtendWith(OutputCaptureExtension.class)
+class EarlyCommitIT {
+
+    @Test
+    void aStatementThatCommitsLosesNothingOnH2(CapturedOutput log) {
+        assertNothingLost("jdbc:h2:mem:early;DB_CLOSE_DELAY=-1", log);
+    }
+
+    @Test
+    void aStatementThatCommitsLosesNothingOnMariaDb(CapturedOutput log) {
+        Optional<String> url = TestMariaDb.createDatabase();
+        Assumptions.assumeTrue(url.isPresent(), "No MariaDB server starts here");
+        assertNothingLost(url.get(), log);
+    }
+
+    private static void assertNothingLost(String url, CapturedOutput log) {
+        String topic = TestKafka.createTopic("early", 1);
+        List<String> properties = List.of("topic=" + topic);
+        try (TestApplication app = TestApplication.start(url, properties, Truncating.class)) {
+            app.send(topic, "1", "a");
+            app.awaitCaughtUp("early", topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a");
+            app.bean(Truncating.class).operate();
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "operated");
+            assertThat(log).contains("keep such statements out of listeners").doesNotContain("TransactionLost");
+        }
+    }
+
+    static class Truncating extends HasEffects {
+
+        private final JdbcTemplate jdbc;
+        private final IdempotentOperations operations;
+
+        Truncating(JdbcTemplate jdbc, IdempotentOperations operations) {
+            this.jdbc = jdbc;
+            this.operations = operations;
+            jdbc.execute("create table staging (id integer)");
+        }
+
+        @Bean
+        static IdempotentConsumer operations() {
+            return IdempotentConsumer.named("operations");
+        }
+
+        void operate() {
+            this.operations.execute(MessageId.of("operations", "1"), () -> apply("operated"));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "early")
+        @IdempotentListener
+        void on(String payload) {
+            apply(payload);
+        }
+
+        private void apply(String payload) {
+            this.jdbc.execute("truncate table staging");
+            this.effects.happen(payload);
+        }
+    }
+}

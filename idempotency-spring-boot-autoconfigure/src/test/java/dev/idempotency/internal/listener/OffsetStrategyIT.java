@@ -1,0 +1,186 @@
+package dev.idempotency.internal.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.internal.store.JdbcPositionStore;
+import dev.idempotency.internal.store.PartitionPosition;
+import dev.idempotency.metrics.IdempotencyMeters;
+import dev.idempotency.testing.TestKafka;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.kafka.listener.BatchInterceptor;
+
+/** What the delivery contract does not say of messages that are recognised by the offsets of their records. */
+class OffsetStrategyIT extends ListenersTest {
+
+    @Override
+    String[] properties() {
+        return new String[] {
+            "spring.kafka.consumer.isolation-level=read_committed",
+            "management.endpoints.web.exposure.include=idempotency",
+            "management.endpoint.idempotency.access=unrestricted"
+        };
+    }
+
+    @Override
+    Class<?>[] beans() {
+        return new Class<?>[] {SimpleMeterRegistry.class, Reordering.class};
+    }
+
+    @Test
+    void aPositionThatIsForgottenLetsARewindBeProcessedAgain() {
+        assertDelivered("Forgotten", ":a :b", "a b", null);
+        String topic = topic(Forgotten.class);
+        assertThat(this.app.bean(JdbcPositionStore.class).positionsOf("forgotten"))
+                .extracting(PartitionPosition::topic, PartitionPosition::partition, PartitionPosition::nextOffset)
+                .containsExactly(tuple(topic, 0, 2L));
+        assertThat(this.app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
+                .isZero();
+        IdempotencyEndpoint endpoint = this.app.bean(IdempotencyEndpoint.class);
+        assertThat(endpoint.read("forgotten", topic + "-0@0")).hasToString(report(0, true));
+        assertThat(endpoint.read("forgotten", topic + "-0@2")).hasToString(report(2, false));
+        assertThat(endpoint.read("forgotten", topic + "-7@0")).isNull();
+        assertThatExceptionOfType(InvalidEndpointRequestException.class)
+                .isThrownBy(() -> endpoint.read("forgotten", "an id"));
+        for (int status : new int[] {204, 404}) {
+            assertThat(endpoint.forget("forgotten", null, topic, 0, SecurityContext.NONE)
+                            .getStatus())
+                    .isEqualTo(status);
+        }
+        deliverAgain(Forgotten.class);
+        assertThat(effects(Forgotten.class)).containsExactly("a", "a", "b", "b");
+    }
+
+    private String report(int offset, boolean processed) {
+        RecordCoordinates record = new RecordCoordinates(topic(Forgotten.class), 0, offset);
+        return "MessageReport[consumer=forgotten, messageId=%s, version=null, processed=%s, processedAt=null, age=null, record=%s, steps=[]]"
+                .formatted(record, processed, processed ? record : null);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Records.class, Batches.class, Polls.class})
+    void aLogThatEndsBeforeThePositionDoesNotLoseAMessage(Class<? extends Listener> listener) {
+        deliver(listener, ":a", ":b");
+        stopListeners();
+        double resets = resets();
+        this.app.jdbc().update("update idempotency_position set next_offset = 1000");
+        deliver(listener, ":c", ":d");
+        deliver(listener, ":e");
+        assertThat(effects(listener)).containsExactly("a", "b", "c", "d", "e");
+        assertThat(outcomes(listener).resets).containsExactly(new RecordCoordinates(topic(listener), 0, 2));
+        assertThat(resets()).isEqualTo(resets + 1);
+    }
+
+    private double resets() {
+        return this.app.bean(MeterRegistry.class).get(IdempotencyMeters.POSITION_RESETS).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    @Test
+    void gapsThatTransactionsOfAProducerLeaveAreNeitherWaitedForNorTakenForWhatIsDone() {
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers(), "transactional.id", topic(Gaps.class));
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            for (String value : List.of("a", "undone", "b", "c", "undone", "d")) {
+                producer.beginTransaction();
+                producer.send(new ProducerRecord<>(topic(Gaps.class), 0, null, value));
+                if (value.equals("undone")) {
+                    producer.flush();
+                    producer.abortTransaction();
+                } else {
+                    producer.commitTransaction();
+                }
+            }
+        }
+        // The end of the last transaction stands in the topic as well, and is not committed by anybody.
+        startContainers(Gaps.class);
+        await().until(() -> effects(Gaps.class).size() == 4);
+        stopListeners();
+        TestApplication.commitBeginning(topic(Gaps.class), topic(Gaps.class));
+        startContainers(Gaps.class);
+        await().until(() -> outcomes(Gaps.class).duplicates.size() == 4);
+        assertThat(effects(Gaps.class)).containsExactly("a", "b", "c", "d");
+    }
+
+    /** From the second delivery on: the first fails, so that they are processed one by one. */
+    @ParameterizedTest
+    @ValueSource(classes = {ReorderedBatches.class, ReorderedPolls.class})
+    void recordsInAnotherOrderAreNotTakenForDuplicates(Class<? extends Listener> listener) {
+        this.app.bean(Reordering.class).remaining.set(3);
+        deliver(listener, ":a", ":fails", ":c");
+        assertThat(effects(listener)).containsExactly("a", "c");
+        assertThat(givenUp(listener)).containsExactly("fails");
+    }
+
+    @IdempotentListener(consumer = "forgotten", strategy = DeduplicationStrategy.OFFSET)
+    static class Forgotten extends OfRecords {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class Records extends OfRecords {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class Batches extends OfBatches {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
+    static class Polls extends OfRecords {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class Gaps extends OfBatches {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class ReorderedBatches extends OfBatches {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
+    static class ReorderedPolls extends OfRecords {}
+
+    static class Reordering implements BatchInterceptor<Object, Object> {
+
+        private final AtomicInteger remaining = new AtomicInteger();
+
+        @Override
+        public ConsumerRecords<Object, Object> intercept(
+                ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
+            int before = this.remaining.getAndDecrement();
+            if (before == 3 || before < 1) {
+                return records;
+            }
+            Map<TopicPartition, List<ConsumerRecord<Object, Object>>> reordered = new HashMap<>();
+            for (TopicPartition partition : records.partitions()) {
+                List<ConsumerRecord<Object, Object>> reversed = new ArrayList<>(records.records(partition));
+                Collections.reverse(reversed);
+                reordered.put(partition, reversed);
+            }
+            return new ConsumerRecords<>(reordered, Map.of());
+        }
+    }
+}

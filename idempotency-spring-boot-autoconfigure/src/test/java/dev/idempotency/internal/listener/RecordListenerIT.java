@@ -1,0 +1,355 @@
+package dev.idempotency.internal.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.NotAcknowledgedException;
+import dev.idempotency.UnprotectedCallException;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.event.Duplicate;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.DltHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.listener.ConsumerSeekAware;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+
+/** What the delivery contract does not say of listeners of single records. */
+class RecordListenerIT extends ListenersTest {
+
+    @Override
+    Class<?>[] beans() {
+        return new Class<?>[] {Beans.class};
+    }
+
+    @Test
+    void aDuplicateIsARepublicationOrARedelivery() {
+        deliver(Plain.class, "1:a", "1:a", "2:b");
+        assertThat(outcomes(Plain.class).duplicates)
+                .extracting(
+                        Duplicate::kind, duplicate -> duplicate.coordinates().offset())
+                .containsExactly(tuple(DuplicateKind.REPUBLICATION, 1L));
+        deliverAgain(Plain.class);
+        assertThat(outcomes(Plain.class).duplicates).extracting(Duplicate::kind).endsWith(DuplicateKind.REDELIVERY);
+        assertThat(outcomes(Plain.class).duplicates)
+                .allSatisfy(duplicate -> assertThat(duplicate.age()).isPositive());
+        assertThat(effects(Plain.class)).containsExactly("a", "b");
+    }
+
+    @Test
+    void whatTheListenerThrowsReachesTheErrorHandlerUnchanged() {
+        deliver(FailingTwice.class, "1:a");
+        assertThat(failures(FailingTwice.class)).containsExactly(FailingTwice.CHECKED, FailingTwice.UNCHECKED);
+        assertThat(effects(FailingTwice.class)).containsExactly("a");
+        assertThat(outcomes(FailingTwice.class).failed).hasValue(2);
+    }
+
+    /** With the acknowledgment modes and arguments that the delivery contract does not have. */
+    @ParameterizedTest
+    @ValueSource(classes = {Manual.class, ByHeader.class})
+    void aDuplicateIsAcknowledged(Class<? extends Listener> listener) {
+        deliver(listener, "1:a", "1:a", "1:a");
+        assertThat(effects(listener)).containsExactly("a");
+    }
+
+    @Test
+    void whatTheListenerDoesNotAcknowledgeIsRedelivered() {
+        deliver(Late.class, "1:a", "2:b");
+        assertThat(effects(Late.class)).containsExactly("a", "b");
+        assertThat(failures(Late.class)).singleElement().isInstanceOf(NotAcknowledgedException.class);
+        assertThatIllegalStateException()
+                .isThrownBy(this.app.bean(Late.class)::acknowledgeLate)
+                .withMessageContaining("before it returns");
+    }
+
+    /** By the consumer, or by a callback: as it is written in the payload. */
+    @Test
+    void whatTheListenerSeeksBackToIsRolledBackAndRedelivered() {
+        String[] seeks = {"consumer", "beginning", "offset", "function", "relative", "start", "time"};
+        deliver(
+                SeeksBack.class,
+                Arrays.stream(seeks).map(seek -> seek + ":" + seek).toArray(String[]::new));
+        assertThat(effects(SeeksBack.class)).containsExactlyInAnyOrder(seeks);
+        assertThat(this.app.bean(SeeksBack.class).calls()).hasSize(2 * seeks.length);
+        assertThat(failures(SeeksBack.class)).hasSize(seeks.length).allSatisfy(failure -> assertThat(failure)
+                .isInstanceOf(NotAcknowledgedException.class)
+                .hasMessageContaining("nack()"));
+    }
+
+    @Test
+    void theListenerMaySeekOnwardsAndInOtherPartitions() {
+        deliver(SeeksElsewhere.class, "1:a", "2:b");
+        assertThat(effects(SeeksElsewhere.class)).containsExactly("a", "b");
+        assertThat(failures(SeeksElsewhere.class)).isEmpty();
+    }
+
+    @Test
+    void twoConsumersOfOneTopicEachProcessAMessageOnce() {
+        deliver(TwoConsumers.class, "1:a", "1:a");
+        this.app.awaitCaughtUp(topic(TwoConsumers.class) + "-2", topic(TwoConsumers.class));
+        assertThat(effects(TwoConsumers.class)).containsExactly("billing a", "shipping a");
+        assertThat(outcomes(TwoConsumers.class).consumers.get(0).name()).isEqualTo("billing");
+    }
+
+    /** By its coordinates, which are others there. */
+    @Test
+    void theAttemptInARetryTopicIsKnownAsTheSameMessageAndDeadLettersAreHandled() {
+        deliver(Retried.class, ":fails-once");
+        Awaitility.await().until(() -> effects(Retried.class).equals(List.of("fails-once")));
+        deliverAgain(Retried.class);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> !outcomes(Retried.class).duplicates.isEmpty());
+        assertThat(outcomes(Retried.class).duplicates)
+                .extracting(Duplicate::kind)
+                .containsOnly(DuplicateKind.REDELIVERY);
+        assertThat(outcomes(Retried.class).consumers).singleElement().satisfies(consumer -> assertThat(consumer.name())
+                .isEqualTo(topic(Retried.class) + "/Retried.on"));
+        assertThat(effects(Retried.class)).containsExactly("fails-once");
+        deliver(Retried.class, ":fails");
+        Awaitility.await().until(() -> effects(Retried.class).contains("dead letter fails"));
+    }
+
+    @Test
+    void aListenerCalledByHandIsRefusedRatherThanRunUnprotected() {
+        Plain listener = this.app.bean(Plain.class);
+        assertThatExceptionOfType(UnprotectedCallException.class)
+                .isThrownBy(() -> listener.on("by hand"))
+                .withMessageContaining("OfRecords.on");
+        assertThat(effects(Plain.class)).doesNotContain("by hand");
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void onVirtualThreadsTheSameMessageIsAppliedOnceToo() {
+        assertThat(effectsWith("spring.threads.virtual.enabled=true", true)).containsExactly("a");
+    }
+
+    @Test
+    void whenSwitchedOffListenersRunAsIfTheLibraryWereAbsent() {
+        assertThat(effectsWith("idempotency.enabled=false", false)).containsExactly("a", "a");
+    }
+
+    /** Sends a message twice to an application of its own. */
+    private static List<String> effectsWith(String property, boolean tables) {
+        List<String> properties = List.of(property, "topic=" + TestKafka.createTopic("apart", 1));
+        try (TestDatabase database = TestPostgres.createDatabase();
+                TestApplication other = TestApplication.start(database, properties, Apart.class)) {
+            String topic = other.context().getEnvironment().getProperty("topic");
+            other.send(topic, "1", "a");
+            other.send(topic, "1", "a");
+            other.awaitCaughtUp("apart", topic);
+            String sql = "select count(*) > 0 from pg_tables where tablename like 'idempotency%'";
+            assertThat(other.jdbc().queryForObject(sql, Boolean.class)).isEqualTo(tables);
+            return other.bean(Effects.class).all();
+        }
+    }
+
+    @IdempotentListener
+    static class Plain extends OfRecords {}
+
+    static class FailingTwice extends Listener {
+
+        static final IOException CHECKED = new IOException("checked");
+        static final IllegalStateException UNCHECKED = new IllegalStateException("unchecked");
+
+        @OwnTopic(containerFactory = "handled")
+        @IdempotentListener
+        void on(String payload) throws IOException {
+            happen(payload);
+            switch (calls().size()) {
+                case 1 -> throw CHECKED;
+                case 2 -> throw UNCHECKED;
+                default -> {}
+            }
+        }
+    }
+
+    static class Manual extends Listener {
+
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            acknowledgment.acknowledge();
+        }
+    }
+
+    static class ByHeader extends Listener {
+
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener
+        void on(Message<String> message, @Header(KafkaHeaders.ACKNOWLEDGMENT) Acknowledgment acknowledgment) {
+            assertThat(acknowledgment).isInstanceOf(DeferredAcknowledgment.class);
+            happen(message.getPayload());
+            message.getHeaders()
+                    .get(KafkaHeaders.ACKNOWLEDGMENT, Acknowledgment.class)
+                    .acknowledge();
+        }
+    }
+
+    static class Late extends Listener {
+
+        private Acknowledgment last;
+
+        void acknowledgeLate() {
+            this.last.acknowledge();
+        }
+
+        @OwnTopic(containerFactory = "handledManually")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            this.last = acknowledgment;
+            if (calls().size() > 1) {
+                acknowledgment.acknowledge();
+            }
+        }
+    }
+
+    abstract static class Seeking extends Listener implements ConsumerSeekAware {
+
+        ConsumerSeekCallback callback;
+
+        abstract void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer);
+
+        @Override
+        public void registerSeekCallback(ConsumerSeekCallback callback) {
+            this.callback = callback;
+        }
+
+        @OwnTopic(containerFactory = "handled")
+        @IdempotentListener
+        void on(ConsumerRecord<String, String> record, Consumer<?, ?> consumer) {
+            happen(record.value());
+            if (Collections.frequency(calls(), record.value()) == 1) {
+                seek(record, new TopicPartition(record.topic(), 0), consumer);
+            }
+        }
+    }
+
+    static class SeeksBack extends Seeking {
+
+        @Override
+        void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer) {
+            String topic = record.topic();
+            long offset = record.offset();
+            switch ((String) record.value()) {
+                case "consumer" -> consumer.seek(partition, offset);
+                case "beginning" -> consumer.seekToBeginning(List.of(partition));
+                case "offset" -> this.callback.seek(topic, 0, offset);
+                case "function" -> this.callback.seek(topic, 0, position -> Math.min(position, offset));
+                case "relative" -> this.callback.seekRelative(topic, 0, offset - consumer.position(partition), true);
+                case "start" -> this.callback.seekToBeginning(topic, 0);
+                default -> this.callback.seekToTimestamp(List.of(partition), record.timestamp());
+            }
+        }
+    }
+
+    /** To where it is anyway, and in a partition that is not its own. */
+    static class SeeksElsewhere extends Seeking {
+
+        @Override
+        void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer) {
+            consumer.seek(partition, consumer.position(partition));
+            this.callback.seekToTimestamp(record.topic(), 0, record.timestamp() + 1);
+            this.callback.seekToBeginning(record.topic(), 1);
+            this.callback.seek(record.topic(), 0, record.offset() + 1);
+            this.callback.seekToEnd(List.of(partition));
+        }
+    }
+
+    static class TwoConsumers extends Listener {
+
+        @OwnTopic
+        @IdempotentListener(consumer = "billing")
+        void billing(String payload) {
+            happen("billing " + payload);
+        }
+
+        @KafkaListener(id = "#{__listener.topic}-2", topics = "#{__listener.topic}", autoStartup = "false")
+        @IdempotentListener
+        void shipping(String payload) {
+            happen("shipping " + payload);
+        }
+    }
+
+    static class Retried extends Listener {
+
+        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 10))
+        @OwnTopic
+        @IdempotentListener(key = "#coordinates")
+        void on(String payload) {
+            obey(payload);
+        }
+
+        @DltHandler
+        void onDeadLetter(String payload) {
+            happen("dead letter " + payload);
+        }
+    }
+
+    @Import(Effects.class)
+    static class Apart {
+
+        private final Effects effects;
+
+        Apart(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "apart")
+        @IdempotentListener
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+
+    static class Beans {
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> handledManually(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
+            plain.setCommonErrorHandler(shared.errorHandler(20));
+            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
+            return plain;
+        }
+
+        /** For the pauses of retry topics. */
+        @Bean
+        static TaskScheduler taskScheduler() {
+            return new ThreadPoolTaskScheduler();
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package dev.idempotency.internal.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
+import dev.idempotency.internal.metrics.MicrometerObservationListener;
+import io.micrometer.common.KeyValue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.KafkaListenerErrorHandler;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** An application in which a transaction per poll is the default. */
+@ExtendWith(OutputCaptureExtension.class)
+@ListenersTest.Application(
+        beans = {TransactionPerPollIT.Beans.class, TransactionPerPollIT.Observations.class},
+        properties = {"idempotency.transaction-per-poll=true", "spring.kafka.listener.observation-enabled=true"})
+class TransactionPerPollIT extends ListenersTest {
+
+    @ParameterizedTest
+    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "WithRecordErrors, 3"})
+    void theRecordsOfAPollShareATransactionWhereThatIsPossible(String name, int transactions) {
+        assertDelivered(name, "1:a 2:b 3:c", "a b c", null);
+        assertThat(transactionsOf(name)).isEqualTo(transactions);
+    }
+
+    private int transactionsOf(String name) {
+        return this.app
+                .jdbc()
+                .queryForObject(
+                        "select count(distinct xmin::text) from effect where name like ?", Integer.class, name + " %");
+    }
+
+    @Test
+    void theLogSaysWhoCannotAndWhy(CapturedOutput output) {
+        assertThat(output.toString().lines().filter(line -> line.contains("idempotency.transaction-per-poll=true")))
+                .hasSize(3)
+                .allMatch(line -> line.contains("INFO"))
+                .anyMatch(line -> line.contains("Replying.on' keeps a transaction per record: It returns a String"))
+                .anyMatch(
+                        line -> line.contains("Manual.on' keeps a transaction per record: By its acknowledgment mode"))
+                .anyMatch(
+                        line -> line.contains("WithRecordErrors.on' keeps a transaction per record: Its container's"));
+    }
+
+    @Test
+    void aRecordThatFailsIsTriedOnceMoreThanItHasAttempts() {
+        assertDelivered("Failing", "1:a 2:fails 3:c 4:fails", "a c", "fails fails");
+        assertThat(this.app.bean(Failing.class).calls())
+                .filteredOn("2 fails"::equals)
+                .as("one call an attempt, and one to see that it is not the others' fault")
+                .hasSize(4);
+        assertThat(outcomes(Failing.class).retried).as("two retries each").hasValue(4);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            KeptInMemory  | 1:a 2:fails 3:c 4:d   | a c d |
+            KeyOfRecord   | 1:a 2:a 3:b           | a b   |
+            KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
+            Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
+            """)
+    void whateverFailsConcernsItsRecordAlone(String name, String messages, String effects, String givenUp) {
+        assertDelivered(name, messages, effects, givenUp);
+    }
+
+    @Test
+    void theInboxTellsOfEachMessageWhatBecameOfIt() {
+        assertDelivered("Kept", "1:a 2:fails 3:c", "a c", "fails");
+        JdbcTemplate jdbc = this.app.jdbc();
+        assertThat(jdbc.queryForList(
+                        "select message_id || ' ' || status || ' ' || attempts from idempotency_inbox order by message_id",
+                        String.class))
+                .containsExactly("1 processed 1", "2 failed 3", "3 processed 1");
+        assertThat(jdbc.queryForObject("select last_error from idempotency_inbox where message_id = '2'", String.class))
+                .contains("IllegalStateException", "fails");
+    }
+
+    @Test
+    void observationsOfRecordsEndBeforeTheCommitAndCarryTheOutcomeOfThoseProcessedByThemselves() {
+        deliver(Observed.class, "1:a", "1:a", "2:b");
+        assertThat(this.app.bean(Observations.class).stopped).containsExactly("0 ", "2 ");
+        deliver(Observed.class, "3:c", "4:fails", "5:e");
+        assertThat(this.app.bean(Observations.class).stopped)
+                .contains("3 observed processed 3", "4 observed failed", "5 observed processed 5");
+    }
+
+    @IdempotentListener
+    static class Together extends OfRecords {}
+
+    @IdempotentListener(transactionPerPoll = "false")
+    static class Apart extends OfRecords {}
+
+    static class Replying extends Listener {
+
+        @OwnTopic
+        @IdempotentListener
+        String on(String payload) {
+            happen(payload);
+            return payload;
+        }
+    }
+
+    static class Manual extends Listener {
+
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            acknowledgment.acknowledge();
+        }
+    }
+
+    static class WithRecordErrors extends Listener {
+
+        @OwnTopic(containerPostProcessor = "recordErrors")
+        @IdempotentListener
+        void on(String payload) {
+            happen(payload);
+        }
+    }
+
+    @IdempotentListener
+    static class Batches extends OfBatches {}
+
+    static class Failing extends Listener {
+
+        @OwnTopic
+        @IdempotentListener
+        void on(String payload) {
+            calls().add(IdempotencyContext.current().messageId().value() + " " + payload);
+            obey(payload);
+        }
+    }
+
+    @Container(factory = "keepingInMemory")
+    @IdempotentListener
+    static class KeptInMemory extends OfRecords {}
+
+    @IdempotentListener(inbox = "true")
+    static class Kept extends OfRecords {}
+
+    @IdempotentListener("observed")
+    static class Observed extends OfRecords {}
+
+    @IdempotentListener(key = "#record.value()")
+    static class KeyOfRecord extends OfRecords {}
+
+    /** Its key is known only when the record has been converted. */
+    static class KeyOfPayload extends Listener {
+
+        @OwnTopic
+        @IdempotentListener(key = "#payload")
+        void on(long number) {
+            happen(Long.toString(number));
+        }
+    }
+
+    static class Hidden extends Listener {
+
+        @OwnTopic(errorHandler = "hiding")
+        @IdempotentListener
+        void on(int number) {
+            obey((number == 0) ? "fails" : Integer.toString(number));
+        }
+    }
+
+    static class Observations implements ObservationHandler<KafkaRecordReceiverContext> {
+
+        private final List<String> stopped = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void onStop(KafkaRecordReceiverContext context) {
+            this.stopped.add(context.getOffset() + " "
+                    + Stream.of(
+                                    MicrometerObservationListener.CONSUMER,
+                                    MicrometerObservationListener.OUTCOME,
+                                    MicrometerObservationListener.MESSAGE_ID)
+                            .map(context::getHighCardinalityKeyValue)
+                            .filter(Objects::nonNull)
+                            .map(KeyValue::getValue)
+                            .collect(Collectors.joining(" ")));
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof KafkaRecordReceiverContext record
+                    && record.getSource().startsWith("Observed");
+        }
+    }
+
+    static class Beans {
+
+        @Bean
+        static ObservationRegistry observationRegistry(Observations observations) {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(observations);
+            return registry;
+        }
+
+        @Bean
+        static KafkaListenerErrorHandler hiding() {
+            return (message, exception) -> "hidden";
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordErrors() {
+            return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
+        }
+
+        @Bean
+        static ContainerFactory keepingInMemory(ContainerFactory plain) {
+            DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 2));
+            handler.setSeekAfterError(false);
+            plain.setCommonErrorHandler(handler);
+            return plain;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package dev.idempotency.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.idempotency.LockTimeoutException;
+import dev.idempotency.StoreFailedException;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.store.StoreServer;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Locks of business keys, each in several instances, on every database. */
+@ParameterizedClass
+@EnumSource(StoreServer.class)
+class BusinessKeyLocksIT {
+
+    private static final int KEYS = 200;
+
+    @Parameter
+    private StoreServer server;
+
+    private IdempotencyDatabase database;
+    private JdbcTemplate jdbc;
+    private TransactionTemplate transaction;
+
+    @BeforeEach
+    void prepare() {
+        this.database = this.server.database();
+        this.jdbc = this.database.jdbc();
+        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.server.dataSource()));
+        this.jdbc.execute("create table if not exists balance (account integer primary key, amount integer not null)");
+        this.jdbc.update("delete from balance");
+        IntStream.range(0, KEYS)
+                .forEach(i -> this.jdbc.update("insert into balance (account, amount) values (?, 0)", i));
+    }
+
+    private BusinessKeyLocks instance(Duration timeout) {
+        return new BusinessKeyLocks(this.database, timeout);
+    }
+
+    /** Few keys are locked one by one, and many by their stripes, on PostgreSQL: each must exclude the other. */
+    @Test
+    void transactionsWithKeysInCommonRunOneAfterTheOther() {
+        int[] expected = new int[KEYS];
+        CompletableFuture.allOf(IntStream.range(0, 4)
+                        .mapToObj(number -> {
+                            Random random = new Random(number);
+                            List<Set<Integer>> work = IntStream.range(0, 12)
+                                    .mapToObj(i -> accounts(
+                                            random, List.of(1, 7, 90, 120).get((number + i) % 4)))
+                                    .toList();
+                            work.forEach(accounts -> accounts.forEach(account -> expected[account]++));
+                            return CompletableFuture.runAsync(() -> {
+                                BusinessKeyLocks locks = instance(Duration.ofSeconds(60));
+                                work.forEach(accounts -> this.transaction.executeWithoutResult(status -> {
+                                    locks.attempt().lock(keys(accounts));
+                                    book(accounts);
+                                }));
+                            });
+                        })
+                        .toArray(CompletableFuture[]::new))
+                .orTimeout(120, TimeUnit.SECONDS)
+                .join();
+        assertThat(this.jdbc.queryForList("select amount from balance order by account", Integer.class))
+                .containsExactlyElementsOf(IntStream.of(expected).boxed().toList());
+    }
+
+    /** Low numbers, which all have in common. */
+    private static Set<Integer> accounts(Random random, int count) {
+        Set<Integer> accounts = new HashSet<>();
+        while (accounts.size() < count) {
+            accounts.add(random.nextInt(count < 10 ? 10 : KEYS));
+        }
+        return accounts;
+    }
+
+    private static List<String> keys(Collection<Integer> accounts) {
+        return accounts.stream().map(account -> "account/" + account).toList();
+    }
+
+    /** Reads first and then writes, so that what others do meanwhile is lost. */
+    private void book(Collection<Integer> accounts) {
+        for (int account : accounts) {
+            int amount =
+                    this.jdbc.queryForObject("select amount from balance where account = ?", Integer.class, account);
+            this.jdbc.update("update balance set amount = ? where account = ?", amount + 1, account);
+        }
+    }
+
+    @Test
+    void whoeverWaitsForTooLongIsToldSoAndCanTryAgain() throws Exception {
+        BusinessKeyLocks impatient = instance(Duration.ofSeconds(1));
+        CountDownLatch locked = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        CompletableFuture<Void> holder =
+                CompletableFuture.runAsync(() -> this.transaction.executeWithoutResult(status -> {
+                    instance(Duration.ofSeconds(30)).lock("a");
+                    locked.countDown();
+                    await(end);
+                }));
+        await(locked);
+        assertThatExceptionOfType(LockTimeoutException.class)
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> impatient.lock("a")))
+                .withMessageContaining("'a'")
+                .withMessageContaining("idempotency.lock.timeout (PT1S)");
+        end.countDown();
+        holder.get(30, TimeUnit.SECONDS);
+        this.transaction.executeWithoutResult(status -> {
+            impatient.lock("a");
+            impatient.lock("a");
+        });
+        assertThat(impatient.attempt().enter(List.of("a"))).as("released").isTrue();
+    }
+
+    @Test
+    void aLockIsRefusedWhereItWouldProtectNothing() {
+        BusinessKeyLocks locks = instance(Duration.ofSeconds(1));
+        assertThatIllegalStateException().isThrownBy(() -> locks.lock("a")).withMessageContaining("@Transactional");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> locks.lock(" ")));
+        TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
+        isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> isolated.executeWithoutResult(status -> locks.lock("a")))
+                .withMessageContaining("READ COMMITTED");
+    }
+
+    @Test
+    void aMissingRowIsNoLock() {
+        Assumptions.assumeTrue(this.database.dialect().hasLockTable(), "PostgreSQL needs no rows");
+        BusinessKeyLocks locks = instance(Duration.ofSeconds(1));
+        assertThatExceptionOfType(StoreFailedException.class)
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
+                    this.jdbc.update("delete from idempotency_lock");
+                    locks.lock("a");
+                }))
+                .withMessageContaining("Run the script");
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+}

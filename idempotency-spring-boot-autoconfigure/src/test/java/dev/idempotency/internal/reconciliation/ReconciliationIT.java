@@ -1,0 +1,626 @@
+package dev.idempotency.internal.reconciliation;
+
+import static dev.idempotency.app.Thrown.assertThrown;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.OperatorActionException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.internal.job.RepublishedHeaders;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationOutcome;
+import dev.idempotency.reconciliation.ReconciliationReport;
+import dev.idempotency.reconciliation.ReconciliationReport.MissingMessage;
+import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.reconciliation.ReconciliationRequest;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.testing.TestKafka;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.AbstractMap.SimpleEntry;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.annotation.TopicPartition;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** Holes are made, and must be found: no more and no less. */
+class ReconciliationIT extends SharedApplicationTest {
+
+    private Reconciliation reconciliation;
+
+    @BeforeAll
+    void start() {
+        createTopics(2, "busy", "begun", "pinned");
+        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted", "twice");
+        createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "recreated", "reborn");
+        createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
+        TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("reborn") + "-dlt");
+        start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.reconciliation.records-per-second=50");
+        this.reconciliation = this.app.bean(Reconciliation.class);
+    }
+
+    @Test
+    void everyRecordOfTheGroupIsAccountedForAndARowThatIsGoneIsFoundAndReplayed() {
+        send("ledger", "ledger a", "ledger b", "ledger fails", "ledger c");
+        this.app.send(topic("ledger"), "ledger a", "ledger a again");
+        this.app.send(topic("ledger"), null, "ledger without key");
+        awaitCaughtUp("ledger");
+        ReconciliationReport sound = reconcile("ledger");
+        assertFates(sound, "3 PROCESSED, 1 DUPLICATE, 2 DEAD_LETTERED");
+        assertThat(sound.state()).isEqualTo(State.COMPLETED);
+        assertThat(sound.share()).isEqualTo(1.0);
+
+        forgetRow("ledger", "ledger b");
+        ReconciliationReport report = reconcile("ledger");
+        assertThat(report.count(ReconciliationOutcome.MISSING)).isOne();
+        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("ledger b");
+        assertThat(report.missing().get(0).record().topic()).isEqualTo(topic("ledger"));
+        assertThat(report.replayed()).isZero();
+
+        assertThat(replay("ledger").replayed()).isOne();
+        awaitCaughtUp("ledger");
+        assertThat(effectsOf("ledger")).containsExactly("ledger a", "ledger b", "ledger b", "ledger c");
+        assertThat(reconcile("ledger").count(ReconciliationOutcome.MISSING)).isZero();
+    }
+
+    @Test
+    void whatAnErrorHandlerDropsIsMissingUntilItIsReplayed() {
+        send("dropped", "dropped a", "dropped fails", "garbled dropped", "dropped b");
+        awaitCaughtUp("dropped");
+        assertFates(reconcile("dropped"), "2 PROCESSED, 1 MISSING, 1 UNREADABLE");
+        Listeners.MENDED.add("dropped");
+        assertThat(replay("dropped").replayed()).isOne();
+        awaitCaughtUp("dropped");
+        assertThat(effectsOf("dropped")).containsExactly("dropped a", "dropped b", "dropped fails");
+        assertFates(reconcile("dropped"), "3 PROCESSED, 1 DUPLICATE, 1 UNREADABLE");
+    }
+
+    @Test
+    void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
+        this.app.send(topic("recreated"), null, "recreated old");
+        awaitCaughtUp("recreated");
+        MessageListenerContainer container = containerOf("recreated");
+        container.stop();
+        recreateTopic("recreated");
+        this.app.send(topic("recreated"), null, "recreated new");
+        commitAll("recreated");
+        assertFates(reconcile("recreated"), "1 MISSING");
+        assertThat(replay("recreated").replayed()).isOne();
+        container.start();
+        awaitCaughtUp("recreated");
+        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
+        assertThat(reconcile("recreated").count(ReconciliationOutcome.MISSING)).isZero();
+    }
+
+    /** As if the application had processed them before it had the library. */
+    @Test
+    void recordsBeforeTheFirstRememberedOneAreNotJudged() {
+        MessageListenerContainer container = containerOf("begun");
+        container.stop();
+        for (int i = 0; i < 3; i++) {
+            sendTo("begun", 0, "begun before " + i);
+        }
+        sendTo("begun", 1, "begun before");
+        commitAll("begun");
+        container.start();
+        sendTo("begun", 0, "begun first");
+        awaitCaughtUp("begun");
+        this.app.send(copy("begun", "begun copy", 0));
+        awaitCaughtUp("begun");
+        container.stop();
+        sendTo("begun", 0, "begun lost");
+        commitAll("begun");
+        ReconciliationReport report = replay("begun");
+        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("begun lost");
+        assertFates(report, "4 NOT_JUDGED, 1 PROCESSED, 1 DUPLICATE, 1 MISSING");
+        assertThat(report.judgedFrom())
+                .containsExactly(Map.entry(topic("begun") + "-0", 3L), new SimpleEntry<>(topic("begun") + "-1", null));
+        assertThat(report.replayed()).isOne();
+    }
+
+    /** As if the library had been switched off for a while: what was lost and what was processed meanwhile look alike. */
+    @Test
+    void recordsAreReplayedOnlyFromTheNamedTimeOn() {
+        Instant enabled = Instant.now().minusSeconds(60);
+        send("interrupted", "interrupted first");
+        awaitCaughtUp("interrupted");
+        MessageListenerContainer container = containerOf("interrupted");
+        container.stop();
+        sendAt(enabled.minusMillis(1), "interrupted", "interrupted while disabled");
+        sendAt(enabled, "interrupted", "interrupted lost");
+        commitAll("interrupted");
+        ReconciliationReport looked = reconcile("interrupted");
+        assertFates(looked, "1 PROCESSED, 2 MISSING");
+        assertThat(looked.replayed()).isZero();
+        assertThat(reconcile(new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled))
+                        .replayed())
+                .isOne();
+        container.start();
+        awaitCaughtUp("interrupted");
+        assertThat(effectsOf("interrupted")).containsExactly("interrupted first", "interrupted lost");
+    }
+
+    /** A record that says that it stood elsewhere before, as one that was retried or redriven. */
+    private ProducerRecord<String, String> copy(String kind, String id, long offset) {
+        ProducerRecord<String, String> copy = message(kind, id);
+        RepublishedHeaders.of(List.of(), new RecordCoordinates(topic(kind), 0, offset))
+                .forEach(copy.headers()::add);
+        return copy;
+    }
+
+    @Test
+    void whatAnInterceptorMayHaveSkippedIsNotReplayed() {
+        send("intercepted", "intercepted a", "intercepted is skipped");
+        awaitCaughtUp("intercepted");
+        assertFates(reconcile("intercepted"), "1 PROCESSED, 1 MISSING");
+        for (String consumer : List.of("intercepted", "intercepted-batch")) {
+            assertThrown(
+                    OperatorActionException.class,
+                    () -> replay(consumer),
+                    "'" + consumer + "'",
+                    "RecordInterceptor",
+                    "without replayFrom");
+        }
+        assertThat(replay("observed").failure()).isNull();
+    }
+
+    @Test
+    void aReadThatEndsWithTheMarksOfTransactionsComesToItsEnd() {
+        send("marked", "marked first");
+        awaitCaughtUp("marked");
+        containerOf("marked").stop();
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers(), "transactional.id", topic("marked"));
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(message("marked", "marked committed"));
+            producer.commitTransaction();
+            producer.beginTransaction();
+            producer.send(message("marked", "marked rolled back"));
+            producer.flush();
+            producer.abortTransaction();
+            // The broker answers before it has written the mark.
+            Awaitility.await()
+                    .until(() -> TestApplication.endOffsets(topic("marked")).equals(Map.of(0, 5L)));
+            commitAll("marked");
+            ReconciliationReport report = reconcile("marked");
+            assertFates(report, "1 PROCESSED, 1 MISSING");
+            assertThat(report.records()).isEqualTo(5);
+            assertThat(report.share()).isEqualTo(1.0);
+        }
+    }
+
+    @Test
+    void aDeadLetterOfATopicThatIsGoneDoesNotStandForTheRecordThatIsAtItsPlaceNow() {
+        send("reborn", "reborn first", "reborn fails");
+        awaitCaughtUp("reborn");
+        assertFates(reconcile("reborn"), "1 PROCESSED, 1 DEAD_LETTERED");
+        containerOf("reborn").stop();
+        recreateTopic("reborn");
+        send("reborn", "reborn new", "reborn newer");
+        commitAll("reborn");
+        assertFates(reconcile("reborn"), "2 MISSING");
+    }
+
+    @Test
+    void allTopicsAndOwnPartitionsOfAListenerAreLookedAtOnce() {
+        sendTo("pinned", 0, "pinned a");
+        sendTo("pinned", 1, "pinned b");
+        awaitCaughtUp("pinned");
+        assertFates(reconcile("pinned"), "1 PROCESSED");
+        send("named-a", "named a");
+        send("named-b", "named b");
+        this.app.awaitCaughtUp(topic("named"), topic("named-a"));
+        this.app.awaitCaughtUp(topic("named"), topic("named-b"));
+        assertFates(reconcile("named"), "2 PROCESSED");
+        send("twice", "twice a", "twice b");
+        this.app.send(topic("twice"), "tombstone", null);
+        awaitCaughtUp("twice");
+        assertFates(reconcile("twice"), "3 PROCESSED");
+        forgetRow("twice", "twice b");
+        assertThat(replay("twice").replayed()).isOne();
+    }
+
+    @Test
+    void whateverIsThrownEndsItAsFailed() {
+        containerOf("breaking").stop();
+        send("breaking", "breaking");
+        commitAll("breaking");
+        ReconciliationReport broken = reconcile("breaking");
+        assertThat(broken.state()).isEqualTo(State.FAILED);
+        assertThat(broken.failure()).contains("NoClassDefFoundError");
+        send("asking", "asking a");
+        awaitCaughtUp("asking");
+        Listeners.AWAY.set(true);
+        ReconciliationReport away = reconcile("asking");
+        Listeners.AWAY.set(false);
+        assertThat(away.state()).isEqualTo(State.FAILED);
+        assertThat(away.count(ReconciliationOutcome.WITHOUT_KEY)).isZero();
+        assertFates(reconcile("asking"), "1 PROCESSED");
+    }
+
+    private void commitAll(String kind) {
+        TestApplication.commitAll(topic(kind), topic(kind));
+    }
+
+    @Test
+    void theListenersOwnFilterAndKeyAreUsed() {
+        for (String payload : List.of("batch a", "batch left out", "batch b")) {
+            this.app.send(topic("batch"), null, payload);
+        }
+        send("handlers", "handlers a", "handlers b");
+        awaitCaughtUp("batch");
+        awaitCaughtUp("handlers");
+        assertFates(reconcile("batch"), "2 PROCESSED, 1 FILTERED");
+        forgetRow("handlers", "handlers b");
+        ReconciliationReport report = reconcile("handlers");
+        assertFates(report, "1 PROCESSED, 1 MISSING");
+        assertThat(report.missing())
+                .containsExactly(new MissingMessage(new RecordCoordinates(topic("handlers"), 0, 1), "handlers b"));
+        assertThat(effectsOf("handlers")).hasSize(2);
+    }
+
+    @Test
+    void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
+        assertThrown(
+                OperatorActionException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
+        assertThrown(
+                OperatorActionException.class,
+                () -> reconcile("positions"),
+                "'positions'",
+                "DeduplicationStrategy.MESSAGE_ID");
+        this.app.send(topic("converted"), null, "42");
+        awaitCaughtUp("converted");
+        ReconciliationReport report = reconcile("converted");
+        assertThat(report.state()).isEqualTo(State.FAILED);
+        assertThat(report.failure()).contains("java.lang.String", "java.lang.Integer", "keys from headers");
+    }
+
+    @Test
+    void retryTopicsAreFollowed() {
+        send("retried", "retried later", "retried never", "retried a");
+        awaitCaughtUp("retried");
+        Awaitility.await()
+                .untilAsserted(() -> assertFates(reconcile("retried"), "1 PROCESSED, 1 RETRYING, 1 DEAD_LETTERED"));
+    }
+
+    @Test
+    void aDeadLetterThatWasSentBackDoesNotStandForTheCopyThatWasLostThen() {
+        send("redriven", "redriven first", "redriven fails");
+        awaitCaughtUp("redriven");
+        MessageListenerContainer container = containerOf("redriven");
+        container.stop();
+        DeadLetters deadLetters = this.app.bean(DeadLetters.class);
+        deadLetters.redriveAll("redriven");
+        Awaitility.await().until(() -> deadLetters.lastRedrive("redriven").endedAt() != null);
+        commitAll("redriven");
+        ReconciliationReport report = reconcile("redriven");
+        assertFates(report, "1 PROCESSED, 1 DEAD_LETTERED, 1 MISSING");
+        assertThat(report.missing().get(0).record().offset()).isEqualTo(2);
+        replay("redriven");
+        container.start();
+        awaitCaughtUp("redriven");
+        assertFates(reconcile("redriven"), "1 PROCESSED, 3 DEAD_LETTERED");
+        Listeners.MENDED.add("redriven");
+        deadLetters.redriveAll("redriven");
+        Awaitility.await().until(() -> effectsOf("redriven").equals(List.of("redriven fails", "redriven first")));
+        awaitCaughtUp("redriven");
+        assertFates(reconcile("redriven"), "2 PROCESSED, 3 DUPLICATE");
+    }
+
+    @Test
+    void whatHasFailedInTheInboxIsNotMissingAndWhatItHasProcessedIsProcessed() {
+        send("kept", "kept a", "kept fails");
+        awaitCaughtUp("kept");
+        forgetRow("kept", "kept a");
+        assertFates(reconcile("kept"), "1 PROCESSED, 1 FAILED");
+    }
+
+    @Test
+    void whatNeedNotBeRememberedIsNotMissed() {
+        Instant now = Instant.now();
+        sendAt(now.minus(Duration.ofHours(2)), "aged", "aged first");
+        sendAt(now.minus(Duration.ofHours(2)), "aged", "aged long ago");
+        sendAt(now, "aged", "aged a");
+        awaitCaughtUp("aged");
+        forgetRow("aged", "aged long ago");
+        forgetRow("aged", "aged a");
+        assertFates(
+                reconcile(ReconciliationRequest.of("aged", Duration.ofHours(3))),
+                "1 PROCESSED, 1 NOT_JUDGED, 1 MISSING");
+        assertThat(reconcile(ReconciliationRequest.of("aged", Duration.ofMinutes(30)))
+                        .read())
+                .isOne();
+    }
+
+    @Test
+    void thereIsOneAtATimeAtALimitedRateAndItCanBeCancelled() {
+        for (int i = 0; i < 300; i++) {
+            send("busy", "busy " + i);
+        }
+        awaitCaughtUp("busy");
+        ReconciliationReport started = this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1)));
+        assertThat(started.state()).isEqualTo(State.RUNNING);
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1))),
+                "already");
+        assertThat(this.reconciliation.cancel("busy")).isTrue();
+        ReconciliationReport report = awaitEnd("busy");
+        assertThat(report.startedAt()).isEqualTo(started.startedAt());
+        assertThat(report.state()).isEqualTo(State.CANCELLED);
+        assertThat(report.share()).isLessThan(1);
+        assertThrown(
+                OperatorActionException.class,
+                () -> this.reconciliation.start(ReconciliationRequest.of("nobody", Duration.ofDays(1))),
+                "busy");
+    }
+
+    /** That so many records have each fate, and the others none. */
+    private static void assertFates(ReconciliationReport report, String fates) {
+        assertThat(report.failure()).isNull();
+        assertThat(report.fates().entrySet().stream()
+                        .filter(fate -> fate.getValue() > 0)
+                        .map(fate -> fate.getValue() + " " + fate.getKey().name()))
+                .containsExactlyInAnyOrder(fates.split(", "));
+        assertThat(report.read())
+                .isEqualTo(report.fates().values().stream()
+                        .mapToLong(Long::longValue)
+                        .sum());
+    }
+
+    private void forgetRow(String consumer, String id) {
+        String sql = "delete from idempotency_processed where consumer_id = ? and message_id = ?";
+        assertThat(this.app.jdbc().update(sql, consumer, id)).isOne();
+    }
+
+    private void sendAt(Instant at, String kind, String id) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(
+                topic(kind), 0, at.toEpochMilli(), null, id, message(kind, id).headers());
+        this.app.send(record);
+    }
+
+    private ProducerRecord<String, String> message(String kind, String id) {
+        return TestApplication.message(topic(kind), 0, id, id);
+    }
+
+    private ReconciliationReport reconcile(String consumer) {
+        return reconcile(ReconciliationRequest.of(consumer, Duration.ofDays(1)));
+    }
+
+    private ReconciliationReport replay(String consumer) {
+        return reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), Instant.EPOCH));
+    }
+
+    private ReconciliationReport reconcile(ReconciliationRequest request) {
+        this.reconciliation.start(request);
+        return awaitEnd(request.consumer());
+    }
+
+    private ReconciliationReport awaitEnd(String consumer) {
+        return Awaitility.await()
+                .pollInterval(Duration.ofMillis(20))
+                .until(
+                        () -> this.reconciliation.lastReconciliation(consumer),
+                        report -> report != null && report.state() != State.RUNNING);
+    }
+
+    @Import(Handlers.class)
+    static class Listeners extends HasEffects {
+
+        static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
+        static final AtomicBoolean AWAY = new AtomicBoolean();
+
+        private void work(String kind, String payload) {
+            this.effects.happen(payload);
+            if (payload.contains("fails") && !MENDED.contains(kind)) {
+                throw new IllegalStateException("on purpose");
+            }
+        }
+
+        @Bean
+        static ContainerFactory dropping(ContainerFactory plain) {
+            return plain.with(factory ->
+                    factory.setCommonErrorHandler(new DefaultErrorHandler((record, ex) -> {}, new FixedBackOff(0, 0))));
+        }
+
+        @Bean
+        static ContainerFactory intercepting(ContainerFactory plain) {
+            return plain.with(factory -> factory.setRecordInterceptor(
+                    (record, consumer) -> String.valueOf(record.value()).contains("is skipped") ? null : record));
+        }
+
+        @Bean
+        static ContainerFactory interceptingBatches(ContainerFactory plain) {
+            return plain.with(factory -> factory.setBatchInterceptor((records, consumer) -> records));
+        }
+
+        @OfKind(value = "intercepted", containerFactory = "intercepting")
+        void intercepted(String payload) {}
+
+        @OfKind(value = "intercepted-batch", batch = "true", containerFactory = "interceptingBatches")
+        void interceptedBatch(List<String> payloads) {}
+
+        @OfKind("begun")
+        void begun(String payload) {
+            work("begun", payload);
+        }
+
+        @OfKind("interrupted")
+        void interrupted(String payload) {
+            work("interrupted", payload);
+        }
+
+        @Bean
+        static RecordFilterStrategy<Object, Object> leavingOut() {
+            return record -> String.valueOf(record.value()).contains("left out");
+        }
+
+        @OfKind("ledger")
+        void ledger(String payload) {
+            work("ledger", payload);
+        }
+
+        @OfKind(
+                value = "dropped",
+                containerFactory = "dropping",
+                properties = "value.deserializer=dev.idempotency.internal.failure.PickyDeserializer")
+        void dropped(String payload) {
+            work("dropped", payload);
+        }
+
+        @OfKind(
+                value = "batch",
+                batch = "true",
+                filter = "leavingOut",
+                key = "#payload.toUpperCase() + #payloads.length()")
+        void batch(List<String> payloads) {}
+
+        @OfKind(value = "arguments", key = "#payload + ' ' + #partition")
+        void arguments(String payload, @Header(KafkaHeaders.RECEIVED_PARTITION) int partition) {}
+
+        @OfKind(value = "converted", key = "#number")
+        void converted(Integer number) {}
+
+        @OfKind(value = "recreated", key = "#coordinates")
+        void recreated(String payload) {
+            work("recreated", payload);
+        }
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 3_600_000))
+        @OfKind("retried")
+        void retried(String payload) {
+            if (payload.contains("never")) {
+                throw new ClassCastException("is not retried");
+            }
+            if (payload.contains("later")) {
+                throw new IllegalStateException("is retried in an hour");
+            }
+        }
+
+        @OfKind("redriven")
+        void redriven(String payload) {
+            work("redriven", payload);
+        }
+
+        @OfKind(value = "marked", properties = "isolation.level=read_committed")
+        void marked(String payload) {}
+
+        @OfKind("reborn")
+        void reborn(String payload) {
+            work("reborn", payload);
+        }
+
+        @KafkaListener(
+                groupId = "pinned${suffix}",
+                topicPartitions = @TopicPartition(topic = "pinned${suffix}", partitions = "0"))
+        @IdempotentListener(consumer = "pinned")
+        void pinned(String payload) {}
+
+        @KafkaListener(
+                groupId = "pinned${suffix}",
+                topicPartitions = @TopicPartition(topic = "pinned${suffix}", partitions = "1"))
+        @IdempotentListener(consumer = "pinned-too")
+        void pinnedToo(String payload) {}
+
+        @KafkaListener(topicPattern = "named-.${suffix}", groupId = "named${suffix}")
+        @IdempotentListener(consumer = "named")
+        void named(String payload) {}
+
+        @KafkaListener(id = "twice", topics = "twice${suffix}", groupId = "twice${suffix}")
+        @KafkaListener(id = "again", topics = "twice${suffix}", groupId = "twice${suffix}")
+        @IdempotentListener(consumer = "twice")
+        void twice(@Payload(required = false) String payload) {}
+
+        @OfKind(
+                value = "breaking",
+                properties =
+                        "value.deserializer=dev.idempotency.internal.reconciliation.ReconciliationIT$BreakingDeserializer")
+        void breaking(String payload) {}
+
+        @Bean
+        static Function<ConsumerRecord<?, ?>, String> keys() {
+            return record -> {
+                if (AWAY.get()) {
+                    throw new CannotGetJdbcConnectionException("There is none");
+                }
+                return String.valueOf(record.value());
+            };
+        }
+
+        @OfKind(value = "asking", key = "@keys.apply(#record)")
+        void asking(String payload) {}
+
+        @OfKind(value = "positions", strategy = DeduplicationStrategy.OFFSET)
+        void positions(String payload) {}
+
+        @OfKind("observed")
+        void observed(String payload) {}
+
+        @OfKind(value = "kept", containerFactory = "dropping", inbox = "true")
+        void kept(String payload) {
+            work("kept", payload);
+        }
+
+        @OfKind(value = "aged", retention = "1h")
+        void aged(String payload) {}
+
+        @OfKind(value = "busy", batch = "true")
+        void busy(List<String> payloads) {}
+    }
+
+    /** As after an update of a library. */
+    public static final class BreakingDeserializer implements Deserializer<String> {
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            throw new NoClassDefFoundError("some/Library");
+        }
+    }
+
+    @KafkaListener(topics = "handlers${suffix}", groupId = "handlers${suffix}")
+    static class Handlers extends HasEffects {
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "handlers")
+        void text(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "handlers")
+        void number(Integer number) {}
+    }
+}

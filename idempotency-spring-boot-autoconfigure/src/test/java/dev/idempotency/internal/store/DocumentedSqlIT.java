@@ -1,0 +1,177 @@
+package dev.idempotency.internal.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.Claim;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.build.Documentation;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The SQL of the documentation: it carries ids over from the tables of others, and cleans up with pg_cron. */
+class DocumentedSqlIT {
+
+    private final TestDatabase server = TestPostgres.createDatabase();
+    private final DriverManagerDataSource dataSource = new DriverManagerDataSource(this.server.jdbcUrl());
+    private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+    private final JdbcProcessedMessageStore store =
+            new JdbcProcessedMessageStore(StoreServer.tablesIn(this.dataSource), Duration.ofSeconds(5));
+
+    @AfterEach
+    void close() {
+        this.server.close();
+    }
+
+    @Test
+    void idsOfATableThatWasWrittenByHandAreKnown() {
+        String tooLong = "x".repeat(300);
+        this.jdbc.execute("create table processed_messages (message_id text primary key, processed_at timestamptz,"
+                + " consumer_group text default 'billing')");
+        this.jdbc.update("insert into processed_messages values ('4711', now() - interval '2 days')");
+        this.jdbc.update("insert into processed_messages values (?, now())", tooLong);
+        this.jdbc.update("insert into processed_messages values ('4712', now(), 'mailing')");
+
+        this.jdbc.execute(Documentation.sqlWith("encode(sha256(convert_to(message_id"));
+
+        assertThat(isNew("4711")).isFalse();
+        assertThat(MessageIdText.idsNamed("billing", tooLong))
+                .anySatisfy(id -> assertThat(isNew(id.value())).isFalse());
+        assertThat(isNew("4712")).isTrue();
+        assertThat(ageOf("4711")).isGreaterThan(Duration.ofHours(47));
+    }
+
+    @Test
+    void idsOfSpringIntegrationAreKnown() {
+        this.jdbc.execute("create table int_metadata_store (metadata_key varchar(255) not null,"
+                + " metadata_value varchar(4000), region varchar(100) not null)");
+        long yesterday = System.currentTimeMillis() - Duration.ofDays(1).toMillis();
+        this.jdbc.update("insert into int_metadata_store values ('4711', ?, 'DEFAULT')", String.valueOf(yesterday));
+        this.jdbc.update("insert into int_metadata_store values ('4712', 'a file', 'files')");
+
+        this.jdbc.execute(Documentation.sqlWith("from int_metadata_store"));
+
+        assertThat(isNew("4711")).isFalse();
+        assertThat(isNew("4712")).isTrue();
+        assertThat(ageOf("4711")).isBetween(Duration.ofHours(23), Duration.ofHours(25));
+    }
+
+    @Test
+    void idsOfEventuateTramAreKnown() {
+        this.jdbc.execute("create schema eventuate");
+        this.jdbc.execute("create table eventuate.received_messages (consumer_id varchar(1000),"
+                + " message_id varchar(1000), creation_time bigint, published smallint default 0)");
+        long yesterday = System.currentTimeMillis() - Duration.ofDays(1).toMillis();
+        this.jdbc.update("insert into eventuate.received_messages values ('billing', '4711', ?, 0)", yesterday);
+        this.jdbc.update("insert into eventuate.received_messages values ('mailing', '4712', ?, 0)", yesterday);
+
+        this.jdbc.execute(Documentation.sqlWith("from eventuate.received_messages"));
+
+        assertThat(isNew("4711")).isFalse();
+        assertThat(isNew("4712")).isTrue();
+        assertThat(ageOf("4711")).isBetween(Duration.ofHours(23), Duration.ofHours(25));
+    }
+
+    @Test
+    void nothingIsLeftAfterUninstalling() {
+        this.jdbc.execute(Documentation.sqlWith("drop table"));
+
+        assertThat(this.jdbc.queryForList("""
+                select relname from pg_class where relname like 'idempotency%'
+                union all
+                select proname from pg_proc where proname like 'idempotency%'
+                """, String.class)).isEmpty();
+    }
+
+    private boolean isNew(String id) {
+        List<Claim> claim = List.of(new Claim(new MessageId("billing", id), new RecordCoordinates("payments", 0, 7)));
+        Set<MessageId> claimed = new TransactionTemplate(new JdbcTransactionManager(this.dataSource))
+                .execute(status -> this.store.claim(claim));
+        return !claimed.isEmpty();
+    }
+
+    private Duration ageOf(String id) {
+        MessageId known = new MessageId("billing", id);
+        return this.store.find(List.of(known)).get(known).age();
+    }
+
+    @Test
+    void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() {
+        fill(
+                "insert into idempotency_processed (consumer_id, message_id, processed_at, record_topic,"
+                        + " record_partition, record_offset)",
+                "select 'busy', n::text, current_timestamp - (n / 2000) * interval '1 day', 'topic', 0, n"
+                        + " from generate_series(0, 100000) as n",
+                "values (?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0)",
+                "mailing-9 mailing-8 mailing-6 mailing-0 billing-31 billing-29 billing-8 billing-0 down-46 down-40 back-48"
+                        + " back-46 back-40 back-20 back-1 rare-90 rare-80 rare-60 rare-40 rare-20 rare-0");
+        String command = scheduledCommand("pg-cron-processed.sql", "idempotency_processed");
+        // Older than 7 days; for billing, than 30.
+        assertThat(this.jdbc.update(command)).isEqualTo(3 + 3 + 10_000);
+        assertThat(this.jdbc.queryForList(
+                        "select message_id from idempotency_processed where consumer_id <> 'busy' order by consumer_id,"
+                                + " processed_at",
+                        String.class))
+                // Back after pauses longer than 7 days, of which three in a row are passed over.
+                .isEqualTo(List.of(
+                        ("back-46 back-40 back-20 back-1 billing-29 billing-8 billing-0 down-46 down-40 mailing-6"
+                                        + " mailing-0 rare-60 rare-40 rare-20 rare-0")
+                                .split(" ")));
+        assertThat(this.jdbc.update(command)).isEqualTo(10_000);
+    }
+
+    @Test
+    void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() {
+        fill(
+                "insert into idempotency_inbox (consumer_id, status, message_id, updated_at, record_topic,"
+                        + " record_partition, record_offset, record_headers, attempts)",
+                "select 'busy', 'processed', n::text, current_timestamp - (n / 10000) * interval '1 day' - interval '1 hour',"
+                        + " 'topic', 0, n, '', 1 from generate_series(0, 99999) as n",
+                "values ('idle', ?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0, '', 1)",
+                "failed-31 failed-29 forgotten-31 forgotten-29 replayed-31 replayed-29 processed-8");
+        String command = scheduledCommand("pg-cron-inbox.sql", "idempotency_inbox");
+        assertThat(List.of(
+                        this.jdbc.update(command),
+                        this.jdbc.update(command),
+                        this.jdbc.update(command),
+                        this.jdbc.update(command)))
+                .containsExactly(10_000 + 3, 10_000, 10_000, 1);
+        assertThat(this.jdbc.queryForList(
+                        "select message_id from idempotency_inbox where consumer_id = 'idle' order by message_id",
+                        String.class))
+                .containsExactly("failed-29", "forgotten-29", "replayed-29");
+    }
+
+    /** Fills a table with many rows, and with some that are named after their consumer or status and their age in days. */
+    private void fill(String insert, String many, String one, String rows) {
+        this.jdbc.update(insert + many);
+        for (String row : rows.split(" ")) {
+            String[] parts = row.split("-");
+            this.jdbc.update(insert + one, parts[0], row, Integer.valueOf(parts[1]));
+        }
+        this.jdbc.execute("analyze");
+    }
+
+    /** With a stand-in for the extension that keeps the command. */
+    private String scheduledCommand(String file, String table) {
+        this.jdbc.execute("create schema cron");
+        this.jdbc.execute("create function cron.schedule(name text, schedule text, command text) returns text"
+                + " language sql as 'select command'");
+        String command = this.jdbc
+                .queryForList(Documentation.read("docs/sql/" + file), String.class)
+                .get(0);
+        assertThat(String.join("\n", this.jdbc.queryForList("explain " + command, String.class)))
+                .contains("Index Scan", table, "Tid Scan")
+                .doesNotContain("Seq Scan on " + table);
+        return command;
+    }
+}

@@ -1,0 +1,300 @@
+package dev.idempotency.internal.store;
+
+import static dev.idempotency.internal.store.RingServer.claims;
+import static dev.idempotency.internal.store.RingServer.id;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.RetentionMode;
+import dev.idempotency.internal.database.Ring;
+import dev.idempotency.internal.retention.ProcessedMessageCleanup;
+import dev.idempotency.internal.retention.RingCleanup;
+import dev.idempotency.internal.store.RingPurge.Limits;
+import dev.idempotency.retention.Cleanup;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** Slots are emptied when all in them has expired, and never otherwise. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RingPurgeIT {
+
+    private static final Duration WEEK = Duration.ofDays(7);
+    private static final Duration MONTH = Duration.ofDays(30);
+    private static final Limits LIMITS = new Limits(Map.of("billing", WEEK, "idle", WEEK), MONTH);
+
+    /** Rows of a slot, as old as its ids. */
+    private static final String FILL = """
+            insert into %s
+                (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest)
+            select '%s', 'filled-' || number, timestamp with time zone '%s', 'topic', 0, number, number
+            from generate_series(1, %d) as number
+            """;
+
+    /** The commit of an emptying that puts rows of one consumer of two back, counted from the lock. */
+    private static final int LAST_STATEMENT = 12;
+
+    private final RingServer server = new RingServer();
+    private final JdbcProcessedMessageStore store = this.server.start(RetentionMode.RING);
+    private final RingPurge purge = new RingPurge(this.store.database());
+    private final JdbcTemplate jdbc = this.server.jdbc;
+    private Instant now;
+    private int slot;
+    private String table;
+
+    @BeforeEach
+    void fillTheOldestSlot() {
+        this.jdbc.execute("truncate idempotency_processed, idempotency_activity");
+        this.now = Instant.now();
+        this.slot = this.purge.dueSlots().get(0);
+        this.table = "idempotency_processed_" + this.slot;
+        fill("billing", daysAgo(8), 100);
+        this.server.claim(this.store, "billing", "order-1", id(this.now));
+        this.jdbc.update(
+                "update only idempotency_processed set processed_at = processed_at - interval '4 days' where message_id = 'order-1'");
+    }
+
+    /** A new id of the slot that was filled. */
+    private String lateId() {
+        Ring ring = Ring.of(this.store.database());
+        Instant time = this.now;
+        while (ring.slotAt(time.toEpochMilli()) != this.slot) {
+            time = time.minus(Duration.ofHours(1));
+        }
+        return id(time);
+    }
+
+    @AfterAll
+    void close() {
+        this.server.close();
+    }
+
+    private Instant daysAgo(double days) {
+        return this.now.minusSeconds((long) (days * 86_400));
+    }
+
+    private void fill(String consumer, Instant time, int rows) {
+        this.jdbc.execute(FILL.formatted(this.table, consumer, time, rows));
+    }
+
+    private boolean empty() {
+        return empty(this.purge);
+    }
+
+    private boolean empty(RingPurge purge) {
+        purge.noteActivity();
+        return purge.empty(this.slot, purge.cutoffs(this.slot, LIMITS));
+    }
+
+    private int rows() {
+        return this.server.count("only " + this.table);
+    }
+
+    @Test
+    void aSlotWhoseMessagesHaveAllExpiredIsEmptied() {
+        assertThat(empty()).isTrue();
+        assertThat(rows()).isZero();
+        assertThat(this.server.count("idempotency_processed")).isEqualTo(2);
+        assertThat(empty()).isFalse();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "a message that has not expired, billing, 6.9",
+        "a message of the future by a wrong clock, billing, -10",
+        "a consumer that is idle, idle, 40",
+        "a consumer of another application, other, 20"
+    })
+    void aSmallSlotWithSomethingToKeepIsLeftAlone(String why, String consumer, double age) {
+        String id = lateId();
+        this.jdbc.update(
+                "insert into " + this.table
+                        + " values (?, ?, cast(? as timestamp with time zone), 'topic', 0, 0, null)",
+                consumer,
+                id,
+                daysAgo(age).toString());
+        assertThat(empty()).isFalse();
+        assertThat(rows()).isEqualTo(101);
+    }
+
+    /** Rows of idle consumers, and others that have not expired, are put back by the transaction that empties the slot. */
+    @Test
+    void whatMustBeKeptIsPutBackAsItWas() {
+        this.jdbc.update("delete from " + this.table);
+        fill("billing", daysAgo(8), 20_000);
+        fill("idle", daysAgo(40), 300);
+        fill("other", daysAgo(20), 3);
+        this.jdbc.update(
+                "update %s set record_topic = '{\"a\\,b\"} (''x'')', processed_at = '%s'::timestamptz - interval '1.234567 s' where consumer_id = 'billing' and record_offset = 7"
+                        .formatted(this.table, daysAgo(1)));
+        String kept =
+                "select consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest from %s where consumer_id <> 'billing' or record_offset = 7 order by 1, 2"
+                        .formatted(this.table);
+        List<Map<String, Object>> before = this.jdbc.queryForList(kept);
+        assertThat(empty()).isTrue();
+        assertThat(this.jdbc.queryForList(kept)).isEqualTo(before).hasSize(304);
+        assertThat(rows()).isEqualTo(304);
+        assertThat(empty()).isFalse();
+    }
+
+    @Test
+    void aSlotWithTooMuchToKeepIsLeftAlone() {
+        fill("idle", daysAgo(40), RingPurge.MAX_KEPT + 1);
+        assertThat(empty()).isFalse();
+        assertThat(rows()).isEqualTo(100 + RingPurge.MAX_KEPT + 1);
+    }
+
+    @Test
+    void anAbandonedConsumerGoesWithTheSlot() {
+        fill("abandoned", daysAgo(31), 10);
+        assertThat(empty()).isTrue();
+        assertThat(rows()).isZero();
+    }
+
+    /** A pause longer than the retention counts as downtime: what was processed before it is remembered. */
+    @Test
+    void theReturnOfAConsumerForgetsNothing() {
+        fill("idle", daysAgo(20), 10);
+        this.purge.noteActivity();
+        this.server.claim(this.store, "idle", id(this.now));
+        assertThat(empty()).isFalse();
+        assertThat(rows()).isEqualTo(110);
+    }
+
+    /** The claim commits while the emptying waits for it: it is seen by the look under the lock. */
+    @Test
+    void aClaimThatCommitsBetweenLookAndLockIsKept() {
+        String late = lateId();
+        CompletableFuture<Boolean> emptied = this.server.transaction.execute(status -> {
+            assertThat(this.store.claim(claims("billing", late))).hasSize(1);
+            CompletableFuture<Boolean> other = CompletableFuture.supplyAsync(this::empty);
+            awaitWaitingForSlot();
+            return other;
+        });
+        assertThat(emptied.join()).isFalse();
+        assertThat(rows()).isEqualTo(101);
+        assertThat(this.server.claim(this.store, "billing", late)).isEmpty();
+    }
+
+    private void awaitWaitingForSlot() {
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(2))
+                .until(() -> this.jdbc.queryForObject(
+                                "select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock' and relation = ?::regclass",
+                                Integer.class,
+                                this.table)
+                        > 0);
+    }
+
+    /** Neither waits for long: the emptying gives up, and the next claim goes on. */
+    @Test
+    void aClaimInFlightHasTheEmptyingTriedLater() {
+        this.server.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims("billing", lateId()));
+            CompletableFuture<Boolean> emptied = CompletableFuture.supplyAsync(this::empty);
+            awaitWaitingForSlot();
+            CompletableFuture<Integer> second = CompletableFuture.supplyAsync(
+                    () -> this.server.claim(this.store, "billing", lateId()).size());
+            assertThat(emptied.orTimeout(30, TimeUnit.SECONDS).join()).isFalse();
+            assertThat(second.orTimeout(30, TimeUnit.SECONDS).join()).isEqualTo(1);
+            status.setRollbackOnly();
+        });
+        assertThat(rows()).isEqualTo(101);
+    }
+
+    /** The server ends the session before the statement that comes after so many: everything is as it was. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, LAST_STATEMENT, LAST_STATEMENT + 1})
+    void aCrashAtAnyPointUndoesTheEmptying(int statements) throws SQLException {
+        this.jdbc.update("delete from " + this.table);
+        fill("billing", daysAgo(8), 20_000);
+        fill("idle", daysAgo(40), 10);
+        this.purge.noteActivity();
+        try (Connection connection = DriverManager.getConnection(this.server.server.jdbcUrl())) {
+            CountingConnection counting = new CountingConnection(connection);
+            SingleConnectionDataSource single = new SingleConnectionDataSource(counting.proxy(), true);
+            IdempotencyDatabase database =
+                    new IdempotencyDatabase(single, this.store.database().dialect(), null, RetentionMode.RING);
+            RingPurge crashing = new RingPurge(database);
+            Map<String, Instant> cutoffs = crashing.cutoffs(this.slot, LIMITS);
+            counting.after(
+                    "lock table only",
+                    statements,
+                    () -> this.jdbc.queryForList(
+                            "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and state = 'idle in transaction' and datname = current_database()"));
+            if (statements > LAST_STATEMENT) {
+                assertThat(crashing.empty(this.slot, cutoffs)).isTrue();
+            } else {
+                assertThatException().isThrownBy(() -> crashing.empty(this.slot, cutoffs));
+            }
+            assertThat(counting.fired()).isEqualTo(statements <= LAST_STATEMENT);
+        }
+        assertThat(rows()).isEqualTo((statements > LAST_STATEMENT) ? 10 : 20_010);
+    }
+
+    @Test
+    void theCleanupEmptiesSlotsAndDeletesFromOneThatCannotBeEmptied() {
+        int next = this.purge.dueSlots().get(2);
+        this.table = "idempotency_processed_" + next;
+        fill("billing", daysAgo(9), 2_500);
+        fill("idle", daysAgo(40), RingPurge.MAX_KEPT + 1);
+        Cleanup cleanup = new Cleanup(
+                List.of(
+                        new RingCleanup(this.purge, LIMITS::retentions, LIMITS.orphansAfter()),
+                        new ProcessedMessageCleanup(
+                                "processed",
+                                new ProcessedMessagePurge(this.store.database()),
+                                LIMITS::retentions,
+                                LIMITS.orphansAfter())),
+                List.of());
+        this.server.claim(this.store, "billing", "order-4711", "order-4712");
+        this.jdbc.update(
+                "update only idempotency_processed set processed_at = processed_at - interval '9 days' where message_id = 'order-4711'");
+        assertThat(cleanup.run().failure()).isNull();
+        assertThat(this.server.count("only idempotency_processed_" + this.slot)).isZero();
+        assertThat(rows()).isEqualTo(RingPurge.MAX_KEPT + 1);
+        assertThat(this.jdbc.queryForList("select message_id from only idempotency_processed", String.class))
+                .containsExactly("order-1", "order-4712");
+        assertThat(cleanup.run().deletedByTask()).containsEntry("ring", 0L);
+    }
+
+    @Test
+    void twoInstancesMayEmptyTheSameSlot() {
+        Map<String, Instant> cutoffs = cutoffs();
+        List<CompletableFuture<Boolean>> both = List.of(
+                CompletableFuture.supplyAsync(() -> this.purge.empty(this.slot, cutoffs)),
+                CompletableFuture.supplyAsync(() -> this.purge.empty(this.slot, cutoffs)));
+        assertThat(both.stream().map(CompletableFuture::join)).contains(true);
+        assertThat(rows()).isZero();
+    }
+
+    private Map<String, Instant> cutoffs() {
+        this.purge.noteActivity();
+        return this.purge.cutoffs(this.slot, LIMITS);
+    }
+
+    @Test
+    void aConsumerThatComesAfterTheCutoffsIsKept() {
+        Map<String, Instant> cutoffs = cutoffs();
+        fill("new", daysAgo(8), 1);
+        assertThat(this.purge.empty(this.slot, cutoffs)).isFalse();
+        assertThat(rows()).isEqualTo(101);
+    }
+}

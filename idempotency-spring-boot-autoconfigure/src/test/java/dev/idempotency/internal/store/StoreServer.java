@@ -1,0 +1,64 @@
+package dev.idempotency.internal.store;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.internal.database.DialectResolver;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.database.SchemaMode;
+import dev.idempotency.testing.TestMariaDb;
+import dev.idempotency.testing.TestPostgres;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+
+/** The databases that stores are tested on. Sessions of MariaDB and H2 are in another time zone than the JVM. */
+public enum StoreServer {
+    POSTGRES,
+    MARIADB,
+    H2;
+
+    private @Nullable HikariDataSource dataSource;
+
+    /** A database with the tables, which all tests share. */
+    public synchronized HikariDataSource dataSource() {
+        if (this.dataSource == null) {
+            HikariDataSource created = new HikariDataSource();
+            created.setJdbcUrl(emptyDatabase());
+            created.setMaximumPoolSize(20);
+            tablesIn(created);
+            this.dataSource = created;
+        }
+        return this.dataSource;
+    }
+
+    /** The URL of an empty database. H2 waits for a lock as long as its URL says, whatever the statement may take. */
+    public String emptyDatabase() {
+        if (this == H2) {
+            return "jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=3000;TIME ZONE=-09:30".formatted(UUID.randomUUID());
+        }
+        if (this == MARIADB) {
+            Optional<String> url = TestMariaDb.createDatabase();
+            Assumptions.assumeTrue(url.isPresent(), "There is no embedded MariaDB for this platform");
+            return url.orElseThrow() + "&sessionVariables=time_zone='-09:30'";
+        }
+        return TestPostgres.createDatabase().jdbcUrl();
+    }
+
+    /** That database with its dialect. */
+    public IdempotencyDatabase database() {
+        return databaseOf(dataSource());
+    }
+
+    public static IdempotencyDatabase databaseOf(DataSource dataSource) {
+        return new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+    }
+
+    /** Makes the tables. */
+    public static IdempotencyDatabase tablesIn(DataSource dataSource) {
+        IdempotencyDatabase database = databaseOf(dataSource);
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        return database;
+    }
+}
