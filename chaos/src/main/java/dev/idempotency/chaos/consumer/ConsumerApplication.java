@@ -32,7 +32,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The application under test, in a JVM of its own: it is killed, stopped and continued, and loses its servers. */
+/** The application under test, in a separate JVM: it is killed, stopped and continued, and loses its servers. */
 @SpringBootApplication
 public class ConsumerApplication {
 
