@@ -37,7 +37,7 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
         try (PreparedStatement prepared = connection.prepareStatement(this.statement)) {
             SingleRowStatements.bind(prepared, claim);
             prepared.setString(7, timeoutSeconds + "s");
-            prepared.execute();
+            prepared.executeUpdate();
             return Set.of(claim.id());
         }
     }

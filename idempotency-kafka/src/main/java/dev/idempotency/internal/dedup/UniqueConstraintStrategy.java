@@ -34,6 +34,11 @@ record UniqueConstraintStrategy(
     private static final String IN_FAILED_TRANSACTION = "25P02";
 
     @Override
+    public boolean looksAtTransaction() {
+        return true;
+    }
+
+    @Override
     public boolean mayBeRefused() {
         return this.transaction.ask(UniqueConstraint::isAborted);
     }

@@ -194,7 +194,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             return null;
         }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
-        if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
+        if (this.strategy.looksAtTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
