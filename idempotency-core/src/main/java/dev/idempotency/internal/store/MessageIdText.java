@@ -25,11 +25,20 @@ public final class MessageIdText {
      */
     public static String decode(byte[] value) {
         String text = new String(value, StandardCharsets.UTF_8);
-        boolean plain = text.isBlank() || text.chars().noneMatch(Character::isISOControl);
+        boolean plain = text.isBlank() || !hasControlCharacters(text);
         boolean faithful = text.indexOf(REPLACEMENT) < 0 || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value);
         return (plain && faithful && !text.startsWith(HEX_PREFIX))
                 ? text
                 : HEX_PREFIX + HexFormat.of().formatHex(value);
+    }
+
+    private static boolean hasControlCharacters(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isISOControl(text.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
