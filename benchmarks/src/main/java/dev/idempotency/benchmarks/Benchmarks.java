@@ -81,7 +81,7 @@ public final class Benchmarks {
         if (numbers.isEmpty()) {
             return;
         }
-        try (BenchmarkDatabase database = BenchmarkDatabase.start(durability)) {
+        try (BenchmarkDatabase database = BenchmarkDatabase.start(durability, options.ring())) {
             Scenario.Setting setting = new Scenario.Setting(durability, database, options.sizes(), options.selection());
             for (int number : numbers) {
                 ResultTable table = SCENARIOS.get(number).measure(setting);

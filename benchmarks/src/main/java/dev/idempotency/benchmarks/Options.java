@@ -16,14 +16,16 @@ import java.util.stream.Collectors;
  * @param scenarios the numbers of the scenarios to run
  * @param sizes how much of everything
  * @param selection which listeners
+ * @param ring whether ids contain their time and are remembered in a ring of tables
  */
-record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection) {
+record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection, boolean ring) {
 
     private static final String USAGE =
-            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,….";
+            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,…, --ring.";
 
     static Options parse(String... arguments) {
         boolean quick = Arrays.asList(arguments).contains("--quick");
+        boolean ring = Arrays.asList(arguments).contains("--ring");
         SortedSet<Integer> scenarios = new TreeSet<>(quick ? Benchmarks.QUICK : Benchmarks.SCENARIOS.keySet());
         Sizes sizes = quick ? Sizes.QUICK : Sizes.FULL;
         Selection selection = Selection.ALL;
@@ -39,11 +41,11 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selecti
                 selection = new Selection(words(value));
             } else if (argument.startsWith("--rows=")) {
                 sizes = sizes.withRows(number(value));
-            } else if (!argument.equals("--quick")) {
+            } else if (!argument.equals("--quick") && !argument.equals("--ring")) {
                 throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
             }
         }
-        return new Options(quick, scenarios, sizes, selection);
+        return new Options(quick, scenarios, sizes, selection, ring);
     }
 
     private static List<String> words(String list) {
@@ -76,7 +78,7 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selecti
 
     @Override
     public String toString() {
-        return (this.quick ? "quick, " : "") + "scenarios " + this.scenarios
+        return (this.quick ? "quick, " : "") + (this.ring ? "ring, " : "") + "scenarios " + this.scenarios
                 + (this.selection.words().isEmpty() ? "" : ", only " + this.selection.words());
     }
 }

@@ -42,12 +42,13 @@ public final class BenchmarkApplication implements AutoCloseable {
     private final Workload workload;
     private final Admin admin;
 
-    private BenchmarkApplication(ConfigurableApplicationContext context, String topic, int partitions) {
+    private BenchmarkApplication(
+            ConfigurableApplicationContext context, String topic, int partitions, boolean timeOrderedIds) {
         this.context = context;
         this.partitions = IntStream.range(0, partitions)
                 .mapToObj(partition -> new TopicPartition(topic, partition))
                 .toList();
-        this.workload = new Workload(topic, partitions, TestKafka.bootstrapServers());
+        this.workload = new Workload(topic, partitions, TestKafka.bootstrapServers(), timeOrderedIds);
         this.admin = TestKafka.admin();
     }
 
@@ -71,6 +72,7 @@ public final class BenchmarkApplication implements AutoCloseable {
         properties.put("spring.kafka.consumer.max-poll-records", "500");
         properties.put("spring.kafka.listener.auto-startup", "false");
         properties.put("spring.kafka.listener.concurrency", partitions);
+        properties.put("idempotency.retention-mode", database.isRing() ? "ring" : "delete");
         // Nothing is removed behind the back of a measurement.
         properties.put("idempotency.cleanup.enabled", "false");
         properties.put("spring.main.banner-mode", "off");
@@ -85,7 +87,7 @@ public final class BenchmarkApplication implements AutoCloseable {
                 .registerShutdownHook(false)
                 .properties(properties)
                 .properties(more);
-        return new BenchmarkApplication(builder.run(), topic, partitions);
+        return new BenchmarkApplication(builder.run(), topic, partitions, database.isRing());
     }
 
     public JdbcTemplate jdbc() {

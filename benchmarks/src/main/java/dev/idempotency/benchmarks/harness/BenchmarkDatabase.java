@@ -13,14 +13,17 @@ import java.time.Duration;
 public final class BenchmarkDatabase implements AutoCloseable {
 
     private final EmbeddedPostgres server;
+    private final boolean ring;
 
-    private BenchmarkDatabase(EmbeddedPostgres server) {
+    private BenchmarkDatabase(EmbeddedPostgres server, boolean ring) {
         this.server = server;
+        this.ring = ring;
     }
 
-    public static BenchmarkDatabase start(Durability durability) {
+    /** {@code ring} is whether ids contain their time and are remembered in a ring of tables. */
+    public static BenchmarkDatabase start(Durability durability, boolean ring) {
         try {
-            return new BenchmarkDatabase(EmbeddedPostgres.builder()
+            EmbeddedPostgres server = EmbeddedPostgres.builder()
                     .setServerConfig("fsync", durability.setting())
                     .setServerConfig("synchronous_commit", durability.setting())
                     .setServerConfig("full_page_writes", "on")
@@ -28,10 +31,15 @@ public final class BenchmarkDatabase implements AutoCloseable {
                     .setServerConfig("max_wal_size", "8GB")
                     .setServerConfig("checkpoint_timeout", "1h")
                     .setPGStartupWait(Duration.ofMinutes(2))
-                    .start());
+                    .start();
+            return new BenchmarkDatabase(server, ring);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    boolean isRing() {
+        return this.ring;
     }
 
     public String jdbcUrl() {

@@ -23,10 +23,12 @@ final class Workload implements AutoCloseable {
     private final String topic;
     private final int partitions;
     private final KafkaProducer<String, String> producer;
+    private final boolean timeOrderedIds;
 
-    Workload(String topic, int partitions, String bootstrapServers) {
+    Workload(String topic, int partitions, String bootstrapServers, boolean timeOrderedIds) {
         this.topic = topic;
         this.partitions = partitions;
+        this.timeOrderedIds = timeOrderedIds;
         // One request at a time: if the first one to a new partition were sent again after the second one was taken, as
         // when the partition had no leader yet, its records would be out of order for ever.
         this.producer = new KafkaProducer<>(
@@ -77,7 +79,14 @@ final class Workload implements AutoCloseable {
     }
 
     private ProducerRecord<String, String> message(int partition) {
-        return message(partition, UUID.randomUUID().toString());
+        return message(partition, newId().toString());
+    }
+
+    /** Version 4, or version 7. */
+    private UUID newId() {
+        UUID random = UUID.randomUUID();
+        long time = System.currentTimeMillis() << 16 | 0x7000 | random.getMostSignificantBits() & 0xfff;
+        return this.timeOrderedIds ? new UUID(time, random.getLeastSignificantBits()) : random;
     }
 
     private ProducerRecord<String, String> message(int partition, String id) {

@@ -31,7 +31,7 @@ public record Sizes(
         int probeMillis) {
 
     public static final Sizes FULL = new Sizes(
-            10,
+            30,
             60,
             500,
             2_500,

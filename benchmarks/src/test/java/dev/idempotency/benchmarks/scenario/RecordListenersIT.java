@@ -21,7 +21,7 @@ class RecordListenersIT {
 
     @BeforeAll
     static void startDatabase() {
-        database = BenchmarkDatabase.start(Durability.RELAXED);
+        database = BenchmarkDatabase.start(Durability.RELAXED, false);
     }
 
     @AfterAll
