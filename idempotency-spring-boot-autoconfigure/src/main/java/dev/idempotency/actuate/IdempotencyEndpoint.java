@@ -64,14 +64,14 @@ public record IdempotencyEndpoint(
             StoredVersion version = firstOf(ids, entities.find(ids));
             return (version != null)
                     ? MessageReport.of(version)
-                    : MessageReport.unknown(ids.iterator().next());
+                    : MessageReport.unknown(ids.iterator().next(), List.of());
         }
         ProcessedMessage message = firstOf(ids, this.store.find(ids));
         if (message != null) {
-            return MessageReport.of(message).withSteps(stepsOf(Set.of(message.id())));
+            return MessageReport.of(message, stepsOf(Set.of(message.id())));
         }
         boolean known = this.reports.consumers().contains(consumer);
-        return known ? MessageReport.unknown(ids.iterator().next()).withSteps(stepsOf(ids)) : null;
+        return known ? MessageReport.unknown(ids.iterator().next(), stepsOf(ids)) : null;
     }
 
     private List<MessageReport.StepReport> stepsOf(Set<MessageId> ids) {

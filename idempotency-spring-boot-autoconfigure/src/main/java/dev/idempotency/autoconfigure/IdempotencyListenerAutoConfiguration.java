@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
@@ -47,7 +48,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/** Auto-configuration for {@code @IdempotentListener}: interceptor, containers, and failures. */
+/** Auto-configuration for {@link IdempotentListener @IdempotentListener}: interceptor, containers, and failures. */
 @AutoConfiguration(
         after = IdempotencyAutoConfiguration.class,
         afterName = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration")
