@@ -12,7 +12,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.internal.step.StepTable;
+import dev.idempotency.internal.step.Steps;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,7 +80,7 @@ class StepCrashIT extends ApplicationTest {
         assertThat(inbox.find(InboxQuery.ALL.withStatus(InboxStatus.UNKNOWN)).entries())
                 .hasSize(1);
         assertThat(app.bean(Effects.class).all()).isEmpty();
-        assertThat(app.bean(StepTable.class).settle(id, "mail", done)).isTrue();
+        assertThat(app.bean(Steps.class).settle(id, "mail", done)).isTrue();
         inbox.replay(id);
         app.awaitCaughtUp(this.group, this.topic);
     }
