@@ -27,7 +27,6 @@ final class ContainerRun implements AutoCloseable {
     private static final Duration GLANCE = Duration.ofMillis(50);
 
     private final TestedConsumer consumer;
-    private final RecordReader reader;
     private final LogConsumer kafkaConsumer;
     private final ConcurrentMessageListenerContainer<Object, Object> container;
     private final Fault fault;
@@ -75,11 +74,10 @@ final class ContainerRun implements AutoCloseable {
         this.consumer = consumer;
         this.fault = fault;
         this.together = together;
-        this.reader = new RecordReader(original);
         Object max = ListenerContainers.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
         this.kafkaConsumer = new LogConsumer(
                 records,
-                this.reader::read,
+                new RecordReader(original)::read,
                 (max != null) ? Integer.parseInt(max.toString()) : ConsumerConfig.DEFAULT_MAX_POLL_RECORDS,
                 this);
         this.container = containerLike(original, this.kafkaConsumer);
@@ -214,6 +212,5 @@ final class ContainerRun implements AutoCloseable {
     public void close() {
         this.container.stop();
         this.container.destroy();
-        this.reader.close();
     }
 }
