@@ -179,7 +179,7 @@ public final class IdempotencyContext {
             MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call) {
         if (!this.stepsTaken.add(List.of(id, name))) {
             throw new IllegalStateException(
-                    "Step '%s' was taken before for %s: its result would be taken for that of the first. Give each call a name of its own, as in 'charge/' + line."
+                    "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
                             .formatted(name, id));
         }
         return this.steps.run(id, name, type, call);

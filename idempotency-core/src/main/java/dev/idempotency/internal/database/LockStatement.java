@@ -49,7 +49,8 @@ public interface LockStatement {
             }
             if (locked < stripes.size()) {
                 throw new SQLException(
-                        "The table %s lacks rows, and so nothing was locked. Run the script of the tables again".formatted(table));
+                        "The table %s lacks rows, and so nothing was locked. Run the script of the tables again"
+                                .formatted(table));
             }
         };
     }

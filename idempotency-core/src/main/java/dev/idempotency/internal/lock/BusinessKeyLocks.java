@@ -25,8 +25,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.StringUtils;
 
 /**
- * Locks business keys in transactions. The database excludes all others; in addition, whoever begins its transaction only then
- * waits for others of this instance in memory, where it holds no connection.
+ * Locks business keys until the end of a transaction. The database excludes other instances. Listeners of this instance wait for
+ * each other in memory, before their transaction begins, so that they hold no connection.
  */
 public final class BusinessKeyLocks {
 
@@ -84,17 +84,17 @@ public final class BusinessKeyLocks {
                 attempt.close();
             }
         });
-        // Others of this instance then wait in memory. Whoever has it already is waited for in the database.
+        // Listeners of this instance then wait in memory. Code waits in the database, as its transaction is open.
         attempt.enter(List.of(key));
         attempt.lock(List.of(key));
     }
 
-    /** Whether transactions of this isolation see what was committed before they began, not before a statement. */
+    /** Whether transactions of this isolation level may see data that is older than their lock. */
     public static boolean readsSnapshot(@Nullable Integer isolation) {
         return isolation != null && isolation >= TransactionDefinition.ISOLATION_REPEATABLE_READ;
     }
 
-    /** The same for those of the connections' own isolation; not where the first read after the lock decides what is seen. */
+    /** The same for the connections' default isolation. Not on databases that take the snapshot with the first read. */
     public boolean readsSnapshotByDefault() {
         ConnectionCallback<Integer> isolation = Connection::getTransactionIsolation;
         return this.database.dialect().currentRead().isEmpty()

@@ -232,7 +232,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     public void lock(String key) {
         if (this.locks == null) {
             throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
-                    + " application has a ProcessedMessageStore of its own. Use the provided store.");
+                    + " application defines its own ProcessedMessageStore. Use the provided store.");
         }
         this.locks.lock(key);
     }

@@ -28,7 +28,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.StringUtils;
 
-/** Runs steps, and records each in transactions of its own, on a second connection, whatever becomes of the listener's. */
+/** Runs steps and records them on a second connection, so that they stay when the listener's transaction is rolled back. */
 public final class Steps {
 
     private static final Logger logger = LoggerFactory.getLogger(Steps.class);
@@ -96,9 +96,9 @@ public final class Steps {
     }
 
     /**
-     * Runs the steps of a consumer, or refuses them: a step belongs to an id that nobody else can claim meanwhile.
+     * Runs the steps of a consumer. It refuses them if another attempt could claim the same id at the same time.
      *
-     * @param steps {@code null} if the application has a store of its own
+     * @param steps {@code null} if the application defines its own store
      * @param atCommit whether its messages are claimed with the commit
      */
     public static StepRunner of(
@@ -117,8 +117,8 @@ public final class Steps {
                             + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
         }
         if (steps == null) {
-            return refused("steps are recorded in a table beside that of processed messages, but the application has a"
-                    + " ProcessedMessageStore of its own. Use the provided store.");
+            return refused("steps are stored in a table beside the processed messages, but the application defines its own"
+                    + " ProcessedMessageStore. Use the provided store.");
         }
         return (id, name, type, call) -> steps.run(id, name, type, call, listener);
     }
@@ -219,7 +219,7 @@ public final class Steps {
                 cause);
     }
 
-    /** Looks, at the first step, whether the pool has a connection for it beside those of the listeners' transactions. */
+    /** Checks at the first step whether the pool has more connections than the listeners' transactions hold. */
     private void requireSecondConnection() {
         if (this.hasSecondConnection) {
             return;

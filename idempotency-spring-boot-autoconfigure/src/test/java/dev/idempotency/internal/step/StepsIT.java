@@ -222,7 +222,7 @@ class StepsIT extends SharedApplicationTest {
             context().stepAtMostOnce("a", () -> {});
             assertThatIllegalStateException()
                     .isThrownBy(() -> context().step("a", String.class, key -> key))
-                    .withMessageContaining("a name of its own");
+                    .withMessageContaining("Give each call another name");
             assertThat(context()
                             .step(
                                     "b",
