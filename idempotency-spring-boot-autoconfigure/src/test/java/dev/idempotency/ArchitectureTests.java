@@ -44,14 +44,14 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .                1350
+            .                1300
             database         3150
             lock              250 database store
             event           600
-            operation         750 database lock event result step store
+            operation         700 database lock event result step store
             result            400 database store
             retention         600 database event store
-            step              450 database event result store
+            step              300 database event result store
             store            2050 database
             check            1750 database definition failure kafka key lock event result store
             dedup             850 database kafka event store

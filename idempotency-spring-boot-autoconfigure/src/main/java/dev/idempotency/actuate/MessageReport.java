@@ -28,7 +28,7 @@ record MessageReport(
      *
      * @param status {@code done}, or {@code started} for one of which no outcome is known
      */
-    record StepReport(String name, String status, @Nullable Instant at) {}
+    record StepReport(String name, String status, Instant at) {}
 
     static MessageReport of(ProcessedMessage message, List<StepReport> steps) {
         MessageId id = message.id();

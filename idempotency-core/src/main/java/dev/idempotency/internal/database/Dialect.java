@@ -43,7 +43,7 @@ public interface Dialect {
      * @return by default, one that locks these rows
      */
     default LockStatement locksIn(String table) {
-        return new RowLocks(table);
+        return LockStatement.ofRows(table);
     }
 
     /** Whether business keys are locked by the rows of a table. */

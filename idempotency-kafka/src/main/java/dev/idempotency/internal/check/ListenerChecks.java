@@ -8,7 +8,6 @@ import dev.idempotency.internal.kafka.EarlyLifecycle;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -34,14 +33,12 @@ public final class ListenerChecks extends EarlyLifecycle {
      * Checks listeners.
      *
      * @param deadLetterSuffix {@code null} if no dead letters are published
-     * @param connections how many the pool has, or {@code null} if that is not known
      */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
             CheckPolicy policy,
             Duration brokerTimeout,
-            @Nullable String deadLetterSuffix,
-            Supplier<@Nullable Integer> connections) {
+            @Nullable String deadLetterSuffix) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
@@ -59,7 +56,7 @@ public final class ListenerChecks extends EarlyLifecycle {
                         new TransactionCheck(beanFactory)::check,
                         others::check,
                         KeyCheck::check,
-                        new LockCheck(beanFactory, this::listeners, connections)::check,
+                        new LockCheck(beanFactory, this::listeners)::check,
                         ContainerCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
                         this::checkRetryTopic);

@@ -26,7 +26,7 @@ public record ListenerDefinition(
     public Set<String> variables() {
         Set<String> variables = this.messageFactory.variables();
         if (this.lock != null) {
-            variables.addAll(this.lock.keys().source().variables());
+            variables.addAll(this.lock.keys().variables());
         }
         return variables;
     }

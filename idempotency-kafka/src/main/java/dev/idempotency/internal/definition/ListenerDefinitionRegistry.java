@@ -30,7 +30,6 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /**
  * The protected listeners of an application, defined once per container. Before any container starts, the log says in
@@ -72,13 +71,7 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
 
     @Override
     public int threads() {
-        return this.listeners.stream()
-                .map(ProtectedListener::container)
-                .distinct()
-                .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
-                        ? concurrent.getConcurrency()
-                        : 1)
-                .sum();
+        return ProtectedListener.threadsOf(this.listeners.stream());
     }
 
     /**

@@ -13,9 +13,9 @@ import dev.idempotency.internal.kafka.TopicIdTracker;
 import dev.idempotency.internal.key.ExpressionKeySource;
 import dev.idempotency.internal.key.HeaderKeyResolver;
 import dev.idempotency.internal.key.KeySource;
-import dev.idempotency.internal.key.LockKeyResolver;
 import dev.idempotency.internal.key.MessageIdResolver;
 import dev.idempotency.internal.key.VersionResolver;
+import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -149,7 +149,7 @@ final class ListenerResolver {
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
                     lock,
-                    this.strategies.steps(strategy, atCommit, observer),
+                    Steps.of(this.defaults.steps(), strategy, atCommit, observer),
                     inbox,
                     observer);
         }
@@ -182,7 +182,7 @@ final class ListenerResolver {
                     "Remove it, or use the provided store.");
         }
         ExpressionKeySource keys = this.identities.locksOf(expression, method, topics);
-        return new ListenerLock(new LockKeyResolver(consumer, keys), this.defaults.locks());
+        return new ListenerLock(consumer, keys, this.defaults.locks());
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {

@@ -14,6 +14,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -62,6 +63,17 @@ public record ProtectedListener(
                         this.constraint,
                         Stream.concat(this.faults.stream(), more.stream()).toList(),
                         null);
+    }
+
+    /** How many threads the containers of listeners have together. */
+    public static int threadsOf(Stream<ProtectedListener> listeners) {
+        return listeners
+                .map(ProtectedListener::container)
+                .distinct()
+                .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
+                        ? concurrent.getConcurrency()
+                        : 1)
+                .sum();
     }
 
     public boolean isForRetries() {

@@ -3,7 +3,6 @@ package dev.idempotency.internal.definition;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
-import dev.idempotency.StepRunner;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.RetentionLimit;
 import dev.idempotency.internal.database.UniqueConstraint;
@@ -12,7 +11,6 @@ import dev.idempotency.internal.dedup.JdbcStrategyFactory;
 import dev.idempotency.internal.dedup.MessageIdStrategy;
 import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.kafka.TopicIdTracker;
-import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.time.Duration;
@@ -260,22 +258,6 @@ final class StrategyResolver {
             case OFFSET -> tables().byOffset(consumer, topics, observer);
             case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
         };
-    }
-
-    /** Runs the steps of a listener, or refuses them: a step belongs to an id that nobody else can claim meanwhile. */
-    StepRunner steps(DeduplicationStrategy strategy, boolean atCommit, IdempotencyEventListener observer) {
-        if (strategy != DeduplicationStrategy.MESSAGE_ID) {
-            return Steps.refused(
-                    "strategy = DeduplicationStrategy.%s keeps no ids of messages, and a step belongs to one. Use the default, DeduplicationStrategy.MESSAGE_ID."
-                            .formatted(strategy));
-        }
-        if (atCommit) {
-            return Steps.refused(
-                    "its messages are claimed with the commit, so that two attempts could take the step at the same"
-                            + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
-        }
-        Steps steps = this.defaults.steps();
-        return (steps != null) ? steps.of(observer) : Steps.OF_OTHER_STORE;
     }
 
     BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {

@@ -42,7 +42,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     /**
      * Returns the exception for a key or version that could not be found; throws a {@link ConsumerWaitingException}.
      */
-    static InvalidMessageKeyException unusable(
+    public static InvalidMessageKeyException unusable(
             String role, MessageView message, String consumer, KeySource source, Throwable failure) {
         if (failure instanceof ConsumerWaitingException unknown) {
             throw unknown;
