@@ -59,7 +59,8 @@ final class JdbcStoreConfiguration {
         if (database.retentionMode() == RetentionMode.RING) {
             all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
         }
-        all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
+        all.add(new ProcessedMessageCleanup(
+                "processed", new ProcessedMessagePurge(database), consumers::retentions, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(database),

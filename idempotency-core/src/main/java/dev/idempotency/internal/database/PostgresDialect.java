@@ -58,8 +58,8 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public PositionStatement positionsIn(String table) {
-        return new PostgresStatements.Positions(table);
+    public String unlessDuplicate() {
+        return "on conflict do nothing";
     }
 
     @Override

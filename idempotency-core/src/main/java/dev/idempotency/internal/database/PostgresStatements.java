@@ -13,8 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL's statements for claims, positions and versions: one, whatever their number. */
+/** PostgreSQL's statements for claims and versions: one, whatever their number. */
 final class PostgresStatements {
 
     private PostgresStatements() {}
@@ -51,27 +52,24 @@ final class PostgresStatements {
                     select 1 from only %s old where old.consumer_id = ? and old.message_id = claim.message_id)
                 """;
 
-        private final String one;
+        private final @Nullable String one;
         private final String many;
-        private final boolean alwaysMany;
 
         Claims(String table) {
             this.one = ONE.formatted(table);
             this.many = MANY.formatted(table, "");
-            this.alwaysMany = false;
         }
 
         /** Claims only what another table does not have. */
         Claims(String table, String other) {
+            this.one = null;
             this.many = MANY.formatted(table, UNLESS_IN.formatted(other));
-            this.one = this.many;
-            this.alwaysMany = true;
         }
 
         @Override
         public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds)
                 throws SQLException {
-            boolean single = claims.size() == 1 && !this.alwaysMany;
+            boolean single = claims.size() == 1 && this.one != null;
             try (PreparedStatement statement = connection.prepareStatement(single ? this.one : this.many)) {
                 statement.setQueryTimeout(timeoutSeconds);
                 return single ? claimOne(statement, claims.get(0)) : claimMany(statement, claims);
@@ -86,8 +84,13 @@ final class PostgresStatements {
         private Set<MessageId> claimMany(PreparedStatement statement, List<Claim> claims) throws SQLException {
             String consumer = claims.get(0).id().consumer();
             statement.setString(1, consumer);
-            setArrays(statement, 2, claims);
-            if (this.alwaysMany) {
+            setArray(statement, 2, "varchar", claims, claim -> claim.id().value());
+            setArray(statement, 3, "varchar", claims, claim -> claim.coordinates()
+                    .topic());
+            setArray(statement, 4, "int4", claims, claim -> claim.coordinates().partition());
+            setArray(statement, 5, "int8", claims, claim -> claim.coordinates().offset());
+            setArray(statement, 6, "int8", claims, Claim::payloadDigest);
+            if (this.one == null) {
                 statement.setString(7, consumer);
             }
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
@@ -99,75 +102,11 @@ final class PostgresStatements {
             return claimed;
         }
 
-        /** Gives a statement an array for each of a claim's columns. */
-        static void setArrays(PreparedStatement statement, int first, List<Claim> claims) throws SQLException {
-            setArray(statement, first, "varchar", claims, claim -> claim.id().value());
-            setArray(statement, first + 1, "varchar", claims, claim -> claim.coordinates()
-                    .topic());
-            setArray(statement, first + 2, "int4", claims, claim -> claim.coordinates()
-                    .partition());
-            setArray(statement, first + 3, "int8", claims, claim -> claim.coordinates()
-                    .offset());
-            setArray(statement, first + 4, "int8", claims, Claim::payloadDigest);
-        }
-
         private static void setArray(
                 PreparedStatement statement, int index, String type, List<Claim> claims, Function<Claim, ?> property)
                 throws SQLException {
             Object[] values = claims.stream().map(property).toArray();
             statement.setArray(index, statement.getConnection().createArrayOf(type, values));
-        }
-    }
-
-    static final class Positions implements PositionStatement {
-
-        private static final String MOVE = """
-                insert into %s as position (
-                    consumer_id, record_topic, record_partition, topic_id, previous_offset, next_offset
-                )
-                values %s
-                on conflict (consumer_id, record_topic, record_partition) do update
-                set previous_offset = position.next_offset, next_offset = excluded.next_offset,
-                    processed_at = excluded.processed_at
-                where position.topic_id = excluded.topic_id and position.next_offset < excluded.next_offset
-                returning previous_offset, record_topic, record_partition
-                """;
-
-        private final String table;
-        private final String one;
-
-        Positions(String table) {
-            this.table = table;
-            this.one = sql(1);
-        }
-
-        private String sql(int claims) {
-            return MOVE.formatted(this.table, rows("(?, ?, ?, ?, ?, ?)", claims));
-        }
-
-        @Override
-        public Map<PositionClaim, Long> execute(Connection connection, List<PositionClaim> claims, int timeoutSeconds)
-                throws SQLException {
-            String sql = (claims.size() == 1) ? this.one : sql(claims.size());
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                statement.setQueryTimeout(timeoutSeconds);
-                for (int i = 0; i < claims.size(); i++) {
-                    SingleRowStatements.bind(statement, 6 * i, claims.get(i));
-                }
-                Map<PositionClaim, Long> moved = new HashMap<>();
-                try (ResultSet rows = statement.executeQuery()) {
-                    while (rows.next()) {
-                        long previous = rows.getLong(1);
-                        String topic = rows.getString(2);
-                        int partition = rows.getInt(3);
-                        claims.stream()
-                                .filter(claim -> claim.partition() == partition
-                                        && claim.topic().equals(topic))
-                                .forEach(claim -> moved.put(claim, previous));
-                    }
-                }
-                return moved;
-            }
         }
     }
 
@@ -189,6 +128,8 @@ final class PostgresStatements {
                 returning message_id, %s
                 """;
 
+        private static final String ROW = "(?, ?, ?, ?, ?, ?, ?)";
+
         /** PostgreSQL takes 65,535 parameters. */
         private static final int CLAIMS_PER_STATEMENT = 5_000;
 
@@ -203,7 +144,7 @@ final class PostgresStatements {
         }
 
         private String sql(int claims) {
-            return MOVE.formatted(this.table, rows("(?, ?, ?, ?, ?, ?, ?)", claims), this.previousColumns);
+            return MOVE.formatted(this.table, ROW + (", " + ROW).repeat(claims - 1), this.previousColumns);
         }
 
         @Override
@@ -230,9 +171,5 @@ final class PostgresStatements {
             }
             return moved;
         }
-    }
-
-    private static String rows(String row, int count) {
-        return row + (", " + row).repeat(count - 1);
     }
 }

@@ -1,9 +1,8 @@
 package dev.idempotency.internal.retention;
 
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
+import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.internal.store.RingPurge;
-import dev.idempotency.internal.store.RingPurge.Deleted;
-import dev.idempotency.internal.store.RingPurge.Limits;
 import dev.idempotency.retention.CleanupTask;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,45 +38,24 @@ public final class RingCleanup implements CleanupTask {
     /** Rows that go with their slot are not counted. */
     @Override
     public List<Backlog> backlogs() {
-        Limits limits = new Limits(this.retentions.get(), this.orphansAfter);
+        Map<String, Duration> known = this.retentions.get();
         this.ring.noteActivity();
         List<Backlog> backlogs = new ArrayList<>();
         List<Integer> due = this.ring.dueSlots();
         for (int slot : due) {
-            Map<String, Instant> cutoffs = this.ring.cutoffs(slot, limits);
+            Map<String, Instant> cutoffs = this.ring.cutoffs(slot, known, this.orphansAfter);
             backlogs.add(limit -> {
                 this.ring.empty(slot, cutoffs);
                 return 0;
             });
             if (slot == due.get(due.size() - 1)) {
-                cutoffs.forEach((consumer, cutoff) -> backlogs.add(new SlotDrain(slot, consumer, cutoff)));
+                cutoffs.forEach((consumer, cutoff) -> backlogs.add(
+                        new Drain<>("", (after, limit) -> this.ring.delete(slot, consumer, cutoff, after, limit))));
             }
         }
-        limits.retentions()
-                .forEach((consumer, retention) -> backlogs.add(new Drain(
-                        (from, limit) -> this.ring.activity().purgeExpired(consumer, retention, from, limit))));
+        known.forEach((consumer, retention) -> backlogs.add(new Drain<>(
+                ProcessedMessagePurge.BEGINNING,
+                (from, limit) -> this.ring.activity().purgeExpired(consumer, retention, from, limit))));
         return backlogs;
-    }
-
-    /** Deletes rows of a slot from an id on, which is where the last batch ended. */
-    private final class SlotDrain implements Backlog {
-
-        private final int slot;
-        private final String consumer;
-        private final Instant cutoff;
-        private String from = "";
-
-        SlotDrain(int slot, String consumer, Instant cutoff) {
-            this.slot = slot;
-            this.consumer = consumer;
-            this.cutoff = cutoff;
-        }
-
-        @Override
-        public int remove(int limit) {
-            Deleted deleted = RingCleanup.this.ring.delete(this.slot, this.consumer, this.cutoff, this.from, limit);
-            this.from = deleted.upTo();
-            return deleted.rows();
-        }
     }
 }

@@ -116,9 +116,9 @@ public final class ProcessedMessagePurge {
      * The result of a purge.
      *
      * @param rows how many rows
-     * @param upTo the time of the youngest of them, or where the purge began if there were none
+     * @param upTo where the next purge begins: the last one's time or id, or where this one began if there were none
      */
-    public record Purged(int rows, Instant upTo) {}
+    public record Purged<P>(int rows, P upTo) {}
 
     /** Returns the consumers that have rows in the table, whether or not they are in this application. */
     public List<String> consumers() {
@@ -139,7 +139,7 @@ public final class ProcessedMessagePurge {
      * @param from where to begin: {@link #BEGINNING}, or up to where the drain has come
      * @param limit how many rows at most
      */
-    public Purged purgeExpired(String consumer, Duration retention, Instant from, int limit) {
+    public Purged<Instant> purgeExpired(String consumer, Duration retention, Instant from, int limit) {
         return this.transaction.execute(
                 status -> purgeBefore(expiredBefore(consumer, retention, from), this.expired, consumer, from, limit));
     }
@@ -153,7 +153,7 @@ public final class ProcessedMessagePurge {
     }
 
     /** Deletes all rows of a consumer that has processed no message for {@code idle}, or none if it has. */
-    public Purged purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
+    public Purged<Instant> purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
         return this.transaction.execute(
                 status -> purgeBefore(abandonedBefore(consumer, idle, from), "", consumer, from, limit));
     }
@@ -207,9 +207,9 @@ public final class ProcessedMessagePurge {
         return (seconds != null) ? EpochSeconds.toInstant(seconds) : null;
     }
 
-    private Purged purgeBefore(Instant cutoff, String condition, String consumer, Instant from, int limit) {
+    private Purged<Instant> purgeBefore(Instant cutoff, String condition, String consumer, Instant from, int limit) {
         if (!cutoff.isAfter(from)) {
-            return new Purged(0, from);
+            return new Purged<>(0, from);
         }
         List<Object> ids = new ArrayList<>();
         Instant upTo = this.jdbc.query(
@@ -234,6 +234,6 @@ public final class ProcessedMessagePurge {
             parameters.add(EpochSeconds.toDecimal(cutoff));
             deleted += this.jdbc.update(sql, parameters.toArray());
         }
-        return new Purged(deleted, upTo);
+        return new Purged<>(deleted, upTo);
     }
 }

@@ -3,6 +3,7 @@ package dev.idempotency.internal.inbox;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
+import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.retention.CleanupTask;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,7 +69,9 @@ public final class InboxCleanup implements CleanupTask {
         return backlogs;
     }
 
-    private Drain drain(Collection<String> consumers, InboxStatus status, Duration age) {
-        return new Drain((from, limit) -> this.inbox.purgeExpired(consumers, status, age, from, limit));
+    private Backlog drain(Collection<String> consumers, InboxStatus status, Duration age) {
+        return new Drain<>(
+                ProcessedMessagePurge.BEGINNING,
+                (from, limit) -> this.inbox.purgeExpired(consumers, status, age, from, limit));
     }
 }

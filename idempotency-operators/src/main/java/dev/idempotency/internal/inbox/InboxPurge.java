@@ -54,15 +54,16 @@ public final class InboxPurge {
      * @param from messages that changed before are passed over
      * @return how many were deleted, and up to when there are no more
      */
-    public Purged purgeExpired(
+    public Purged<Instant> purgeExpired(
             Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         return this.transaction.execute(transaction -> deleteExpired(consumers, status, age, from, limit));
     }
 
-    Purged deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+    Purged<Instant> deleteExpired(
+            Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         Instant before = before(age);
         if (consumers.isEmpty() || !before.isAfter(from)) {
-            return new Purged(0, from);
+            return new Purged<>(0, from);
         }
         List<Object> parameters = new ArrayList<>(
                 List.of(status.toString(), EpochSeconds.toDecimal(from), EpochSeconds.toDecimal(before)));
@@ -83,7 +84,7 @@ public final class InboxPurge {
                 parameters.toArray());
         this.table.delete(expired);
         boolean more = expired.size() >= limit;
-        return new Purged(expired.size(), more ? times.get(times.size() - 1) : before);
+        return new Purged<>(expired.size(), more ? times.get(times.size() - 1) : before);
     }
 
     /** The consumers that have messages in the table, whether or not they are in this application. */

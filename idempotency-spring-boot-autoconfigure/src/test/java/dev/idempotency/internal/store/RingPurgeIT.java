@@ -10,7 +10,6 @@ import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup;
 import dev.idempotency.internal.retention.RingCleanup;
-import dev.idempotency.internal.store.RingPurge.Limits;
 import dev.idempotency.retention.Cleanup;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -38,7 +37,7 @@ class RingPurgeIT {
 
     private static final Duration WEEK = Duration.ofDays(7);
     private static final Duration MONTH = Duration.ofDays(30);
-    private static final Limits LIMITS = new Limits(Map.of("billing", WEEK, "idle", WEEK), MONTH);
+    private static final Map<String, Duration> RETENTIONS = Map.of("billing", WEEK, "idle", WEEK);
 
     /** Rows of a slot, as old as its ids. */
     private static final String FILL = """
@@ -73,7 +72,7 @@ class RingPurgeIT {
 
     /** A new id of the slot that was filled. */
     private String lateId() {
-        Ring ring = Ring.of(this.store.database());
+        Ring ring = new Ring(this.store.database());
         Instant time = this.now;
         while (ring.slotAt(time.toEpochMilli()) != this.slot) {
             time = time.minus(Duration.ofHours(1));
@@ -100,7 +99,7 @@ class RingPurgeIT {
 
     private boolean empty(RingPurge purge) {
         purge.noteActivity();
-        return purge.empty(this.slot, purge.cutoffs(this.slot, LIMITS));
+        return purge.empty(this.slot, purge.cutoffs(this.slot, RETENTIONS, MONTH));
     }
 
     private int rows() {
@@ -233,7 +232,7 @@ class RingPurgeIT {
             IdempotencyDatabase database =
                     new IdempotencyDatabase(single, this.store.database().dialect(), null, RetentionMode.RING);
             RingPurge crashing = new RingPurge(database);
-            Map<String, Instant> cutoffs = crashing.cutoffs(this.slot, LIMITS);
+            Map<String, Instant> cutoffs = crashing.cutoffs(this.slot, RETENTIONS, MONTH);
             counting.after(
                     "lock table only",
                     statements,
@@ -257,12 +256,12 @@ class RingPurgeIT {
         fill("idle", daysAgo(40), RingPurge.MAX_KEPT + 1);
         Cleanup cleanup = new Cleanup(
                 List.of(
-                        new RingCleanup(this.purge, LIMITS::retentions, LIMITS.orphansAfter()),
+                        new RingCleanup(this.purge, () -> RETENTIONS, MONTH),
                         new ProcessedMessageCleanup(
                                 "processed",
                                 new ProcessedMessagePurge(this.store.database()),
-                                LIMITS::retentions,
-                                LIMITS.orphansAfter())),
+                                () -> RETENTIONS,
+                                MONTH)),
                 List.of());
         this.server.claim(this.store, "billing", "order-4711", "order-4712");
         this.jdbc.update(
@@ -287,7 +286,7 @@ class RingPurgeIT {
 
     private Map<String, Instant> cutoffs() {
         this.purge.noteActivity();
-        return this.purge.cutoffs(this.slot, LIMITS);
+        return this.purge.cutoffs(this.slot, RETENTIONS, MONTH);
     }
 
     @Test
