@@ -18,9 +18,13 @@ public interface Dialect {
     /** The statement that claims messages in a table. */
     ClaimStatement claimIn(String table);
 
-    /** The end of an insert that leaves a duplicate out, where a violated constraint would end the transaction. */
-    default String unlessDuplicate() {
-        return "";
+    /**
+     * The statement that moves positions in a table.
+     *
+     * @return by default, plain statements, for databases on which a failed insert leaves the transaction as it was
+     */
+    default PositionStatement positionsIn(String table) {
+        return new SingleRowStatements.Positions(table, now(), currentRead());
     }
 
     /** The statement that replaces the versions of entities in a table. */

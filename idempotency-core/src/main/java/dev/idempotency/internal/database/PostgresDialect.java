@@ -58,8 +58,8 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String unlessDuplicate() {
-        return "on conflict do nothing";
+    public PositionStatement positionsIn(String table) {
+        return new PostgresStatements.Positions(table);
     }
 
     @Override

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL's statements for claims and versions: one, whatever their number. */
+/** PostgreSQL's statements for claims, positions and versions: one, whatever their number. */
 final class PostgresStatements {
 
     private PostgresStatements() {}
@@ -110,6 +110,58 @@ final class PostgresStatements {
         }
     }
 
+    static final class Positions implements PositionStatement {
+
+        private static final String MOVE = """
+                insert into %s as position (
+                    consumer_id, record_topic, record_partition, topic_id, previous_offset, next_offset
+                )
+                values %s
+                on conflict (consumer_id, record_topic, record_partition) do update
+                set previous_offset = position.next_offset, next_offset = excluded.next_offset,
+                    processed_at = excluded.processed_at
+                where position.topic_id = excluded.topic_id and position.next_offset < excluded.next_offset
+                returning previous_offset, record_topic, record_partition
+                """;
+
+        private final String table;
+        private final String one;
+
+        Positions(String table) {
+            this.table = table;
+            this.one = sql(1);
+        }
+
+        private String sql(int claims) {
+            return MOVE.formatted(this.table, rows("(?, ?, ?, ?, ?, ?)", claims));
+        }
+
+        @Override
+        public Map<PositionClaim, Long> execute(Connection connection, List<PositionClaim> claims, int timeoutSeconds)
+                throws SQLException {
+            String sql = (claims.size() == 1) ? this.one : sql(claims.size());
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                statement.setQueryTimeout(timeoutSeconds);
+                for (int i = 0; i < claims.size(); i++) {
+                    SingleRowStatements.bind(statement, 6 * i, claims.get(i));
+                }
+                Map<PositionClaim, Long> moved = new HashMap<>();
+                try (ResultSet rows = statement.executeQuery()) {
+                    while (rows.next()) {
+                        long previous = rows.getLong(1);
+                        String topic = rows.getString(2);
+                        int partition = rows.getInt(3);
+                        claims.stream()
+                                .filter(claim -> claim.partition() == partition
+                                        && claim.topic().equals(topic))
+                                .forEach(claim -> moved.put(claim, previous));
+                    }
+                }
+                return moved;
+            }
+        }
+    }
+
     /** A conflicting row is locked before it is compared, and stays so if it is left as it is. */
     static final class Versions implements VersionStatement {
 
@@ -128,8 +180,6 @@ final class PostgresStatements {
                 returning message_id, %s
                 """;
 
-        private static final String ROW = "(?, ?, ?, ?, ?, ?, ?)";
-
         /** PostgreSQL takes 65,535 parameters. */
         private static final int CLAIMS_PER_STATEMENT = 5_000;
 
@@ -144,7 +194,7 @@ final class PostgresStatements {
         }
 
         private String sql(int claims) {
-            return MOVE.formatted(this.table, ROW + (", " + ROW).repeat(claims - 1), this.previousColumns);
+            return MOVE.formatted(this.table, rows("(?, ?, ?, ?, ?, ?, ?)", claims), this.previousColumns);
         }
 
         @Override
@@ -171,5 +221,9 @@ final class PostgresStatements {
             }
             return moved;
         }
+    }
+
+    private static String rows(String row, int count) {
+        return row + (", " + row).repeat(count - 1);
     }
 }

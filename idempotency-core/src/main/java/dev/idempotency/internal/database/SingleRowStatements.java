@@ -15,9 +15,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.PreparedStatementCallback;
 
-/** Statements for claims and versions row by row, for databases that cannot say what became of each of many rows. */
+/** Statements for claims, positions and versions row by row, for databases that cannot say what became of each of many rows. */
 final class SingleRowStatements {
 
     private SingleRowStatements() {}
@@ -31,6 +32,14 @@ final class SingleRowStatements {
         statement.setInt(4, coordinates.partition());
         statement.setLong(5, coordinates.offset());
         statement.setObject(6, claim.payloadDigest(), Types.BIGINT);
+    }
+
+    /** Gives an insert the six values of a claim, after so many others. */
+    static void bind(PreparedStatement statement, int after, PositionClaim claim) throws SQLException {
+        Positions.bindKey(statement, after, claim);
+        statement.setString(after + 4, claim.topicId());
+        statement.setLong(after + 5, claim.from());
+        statement.setLong(after + 6, claim.to());
     }
 
     /** Gives a statement the seven values of a claim, after so many others. */
@@ -67,6 +76,107 @@ final class SingleRowStatements {
                 }
                 return claimed;
             }
+        }
+    }
+
+    /**
+     * Moves positions: one round trip for a single record, two for several. A position that is not there yet is made; where
+     * somebody else has made it meanwhile, it is moved after all.
+     */
+    record Positions(String move, String previous, String isThere, String make) implements PositionStatement {
+
+        private static final String THIS = "consumer_id = ? and record_topic = ? and record_partition = ?";
+
+        private static final String MOVE = """
+                update %s
+                set previous_offset = next_offset, next_offset = ?, processed_at = %s
+                where %s and topic_id = ? and next_offset < ?
+                """;
+
+        private static final String PREVIOUS = "select previous_offset from %s where %s%s";
+
+        /** Also tells what others have committed since the transaction began, where it would not see that otherwise. */
+        private static final String IS_THERE = "select next_offset from %s where %s for update";
+
+        private static final String MAKE = """
+                insert into %s (consumer_id, record_topic, record_partition, topic_id, previous_offset, next_offset)
+                values (?, ?, ?, ?, ?, ?)
+                """;
+
+        private static final String VIOLATED_CONSTRAINT = "23";
+
+        /** {@code ending} is the end of a query that sees the latest row. */
+        Positions(String table, String now, String ending) {
+            this(
+                    MOVE.formatted(table, now, THIS),
+                    PREVIOUS.formatted(table, THIS, ending),
+                    IS_THERE.formatted(table, THIS),
+                    MAKE.formatted(table));
+        }
+
+        @Override
+        public Map<PositionClaim, Long> execute(Connection connection, List<PositionClaim> claims, int timeoutSeconds)
+                throws SQLException {
+            Map<PositionClaim, Long> moved = new HashMap<>();
+            ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
+            for (PositionClaim claim : claims) {
+                Long previous = move(connection, claim, deadline);
+                if (previous == null && find(this.isThere, connection, claim, deadline) == null) {
+                    previous = make(connection, claim, deadline)
+                            ? Long.valueOf(claim.from())
+                            : move(connection, claim, deadline);
+                }
+                if (previous != null) {
+                    moved.put(claim, previous);
+                }
+            }
+            return moved;
+        }
+
+        private @Nullable Long move(Connection connection, PositionClaim claim, ClaimDeadline deadline)
+                throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(this.move)) {
+                deadline.limit(statement);
+                statement.setLong(1, claim.to());
+                bindKey(statement, 1, claim);
+                statement.setString(5, claim.topicId());
+                statement.setLong(6, claim.to());
+                if (statement.executeUpdate() == 0) {
+                    return null;
+                }
+            }
+            return claim.isSingle() ? Long.valueOf(claim.from()) : find(this.previous, connection, claim, deadline);
+        }
+
+        private static @Nullable Long find(
+                String query, Connection connection, PositionClaim claim, ClaimDeadline deadline) throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(query)) {
+                deadline.limit(statement);
+                bindKey(statement, 0, claim);
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() ? row.getLong(1) : null;
+                }
+            }
+        }
+
+        private boolean make(Connection connection, PositionClaim claim, ClaimDeadline deadline) throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(this.make)) {
+                deadline.limit(statement);
+                bind(statement, 0, claim);
+                statement.executeUpdate();
+                return true;
+            } catch (SQLException ex) {
+                if (ex.getSQLState() == null || !ex.getSQLState().startsWith(VIOLATED_CONSTRAINT)) {
+                    throw ex;
+                }
+                return false;
+            }
+        }
+
+        static void bindKey(PreparedStatement statement, int after, PositionClaim claim) throws SQLException {
+            statement.setString(after + 1, claim.consumer());
+            statement.setString(after + 2, claim.topic());
+            statement.setInt(after + 3, claim.partition());
         }
     }
 

@@ -55,7 +55,7 @@ public final class JdbcPositionStore {
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
         this.jdbc = this.transaction.lookUps();
-        this.statement = new PositionStatement(table, dialect);
+        this.statement = dialect.positionsIn(table);
         this.all = ALL.formatted(processedAt, table);
         this.one = ONE.formatted(processedAt, table);
         this.passed = PASSED.formatted(table);
