@@ -166,7 +166,7 @@ class RingSwitchIT {
         CompletableFuture<Void> step = this.server.transaction.execute(status -> {
             assertThat(old.claim(claims("billing", id))).hasSize(1);
             CompletableFuture<Void> taken = CompletableFuture.runAsync(() -> step("drain"));
-            awaitWaiting();
+            this.server.awaitWaiting();
             return taken;
         });
         step.join();
@@ -186,20 +186,11 @@ class RingSwitchIT {
             assertThat(old.claim(claims("billing", id))).hasSize(1);
             CompletableFuture<JdbcProcessedMessageStore> other =
                     CompletableFuture.supplyAsync(() -> this.server.start(RetentionMode.RING));
-            awaitWaiting();
+            this.server.awaitWaiting();
             return other;
         });
         assertThat(this.server.claim(started.join(), "billing", id)).isEmpty();
         assertThat(state()).isEqualTo("both");
-    }
-
-    private void awaitWaiting() {
-        Awaitility.await()
-                .until(() -> this.server.jdbc.queryForObject(
-                                "select count(*) from pg_stat_activity where datname = current_database()"
-                                        + " and wait_event_type = 'Lock'",
-                                Integer.class)
-                        > 0);
     }
 
     /** Whoever looks during a switch finds what only the table has, and of two rows the original. */
