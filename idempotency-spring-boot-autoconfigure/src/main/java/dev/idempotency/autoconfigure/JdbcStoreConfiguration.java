@@ -4,7 +4,6 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.lock.BusinessKeyLocks;
 import dev.idempotency.internal.operation.DeclaredConsumers;
@@ -17,7 +16,6 @@ import dev.idempotency.internal.step.StepTable;
 import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
-import dev.idempotency.internal.store.RingPurge;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupTask;
@@ -56,8 +54,8 @@ final class JdbcStoreConfiguration {
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
-        if (database.retentionMode() == RetentionMode.RING) {
-            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        if (database.isRing()) {
+            all.add(new RingCleanup(database, consumers::retentions, orphansAfter));
         }
         all.add(new ProcessedMessageCleanup(
                 "processed", new ProcessedMessagePurge(database), consumers::retentions, orphansAfter));

@@ -13,9 +13,9 @@ import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.database.Schema;
 import dev.idempotency.internal.database.SchemaMode;
+import dev.idempotency.internal.retention.RingCleanup;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
-import dev.idempotency.internal.store.RingPurge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -161,7 +161,7 @@ public final class RingOfTables implements Scenario {
 
         double empty() {
             long start = System.nanoTime();
-            if (!new RingPurge(this.database)
+            if (!new RingCleanup(this.database, Map::of, null)
                     .empty(this.slot, Map.of(CONSUMER, Instant.now().minusSeconds(86_400)))) {
                 throw new IllegalStateException("The slot was not emptied");
             }

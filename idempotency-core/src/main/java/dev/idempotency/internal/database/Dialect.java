@@ -37,7 +37,7 @@ public interface Dialect {
      * @return by default, one that locks these rows
      */
     default LockStatement locksIn(String table) {
-        return new RowLocks(table);
+        return new LockStatement.OfRows(table);
     }
 
     /** Whether business keys are locked by the rows of a table. */

@@ -77,10 +77,6 @@ public final class IdempotencyDatabase {
         return this.schema;
     }
 
-    public RetentionMode retentionMode() {
-        return this.retentionMode;
-    }
-
     /** The user of the application's connections, as the driver names it. */
     String user() {
         ConnectionCallback<String> name = connection -> connection.getMetaData().getUserName();
@@ -110,7 +106,8 @@ public final class IdempotencyDatabase {
         return PROCESSED + "_" + slot;
     }
 
-    boolean isRing() {
+    /** Whether processed messages are in a ring of tables. */
+    public boolean isRing() {
         return this.retentionMode == RetentionMode.RING;
     }
 

@@ -100,7 +100,7 @@ public final class Ring {
         return DataAccessUtils.singleResult(jdbc.query(LAYOUT.formatted(database.table(CONTROL)), Layout::read));
     }
 
-    /** Whether an id is nowhere but in the table that it is claimed in. */
+    /** Whether an id can only be in the table that it is claimed in. */
     public boolean isComplete() {
         return !this.database.isRing() || layout().state() == State.RING;
     }
@@ -128,7 +128,7 @@ public final class Ring {
     /**
      * Makes the control row if there is none yet, and compares it with the settings.
      *
-     * @param width how wide slots are to be
+     * @param width the width of slots in a new ring
      * @param required whether that was set, so that a ring of another width is refused
      */
     void prepare(Duration width, boolean required) {

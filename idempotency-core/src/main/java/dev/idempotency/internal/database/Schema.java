@@ -219,7 +219,7 @@ public final class Schema implements InitializingBean {
     private String flywayModule() {
         return switch (this.database.dialect().vendor()) {
             case "postgresql" -> "org.flywaydb:flyway-database-postgresql";
-            case "mysql", "mariadb" -> "org.flywaydb:flyway-mysql";
+            case "mysql" -> "org.flywaydb:flyway-mysql";
             default -> "org.flywaydb:flyway-core";
         };
     }

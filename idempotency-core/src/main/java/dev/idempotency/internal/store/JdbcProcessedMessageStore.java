@@ -8,7 +8,6 @@ import dev.idempotency.internal.database.ClaimStatement;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.database.RingClaims;
 import dev.idempotency.internal.database.WriteProbe;
@@ -91,9 +90,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Dialect dialect = database.dialect();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.claim = (database.retentionMode() == RetentionMode.RING)
-                ? new RingClaims(database)
-                : dialect.claimIn(database.processedTable());
+        this.claim = (database.isRing()) ? new RingClaims(database) : dialect.claimIn(database.processedTable());
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),
@@ -222,7 +219,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
         StoreStatistics statistics = this.table.statistics(consumers);
-        if (this.database.retentionMode() != RetentionMode.RING) {
+        if (!this.database.isRing()) {
             return statistics;
         }
         List<Slot> slots = slots();

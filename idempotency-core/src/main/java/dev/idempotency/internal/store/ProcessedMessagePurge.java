@@ -26,7 +26,7 @@ public final class ProcessedMessagePurge {
     /** How many pauses in a row, each longer than the retention, a consumer may make and keep what came before. */
     private static final int PAUSES = 3;
 
-    static final int TIMEOUT_SECONDS = 30;
+    public static final int TIMEOUT_SECONDS = 30;
 
     private static final int IDS_PER_DELETE = 500;
 
@@ -93,14 +93,14 @@ public final class ProcessedMessagePurge {
         return new ProcessedMessagePurge(database, database.resultTable(), database.activityTable(), "");
     }
 
-    /** For the table of steps, likewise. One of unknown outcome is kept until it is settled, as it must not be repeated. */
+    /** For the table of steps, likewise. A step of unknown outcome is kept until it is settled. */
     public static ProcessedMessagePurge ofSteps(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(
                 database, database.stepTable(), database.activityTable(), "and status = 'done' ");
     }
 
     /** For the table that tells, with a ring, when consumers were active. */
-    static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
+    public static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(database, database.activityTable(), database.activityTable(), "");
     }
 
@@ -145,7 +145,7 @@ public final class ProcessedMessagePurge {
     }
 
     /** Returns the time before which rows of a consumer may be deleted, in the current transaction. */
-    Instant expiredBefore(String consumer, Duration retention, Instant from) {
+    public Instant expiredBefore(String consumer, Duration retention, Instant from) {
         Activity activity = activityOf(consumer);
         return (activity != null)
                 ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
@@ -158,7 +158,8 @@ public final class ProcessedMessagePurge {
                 status -> purgeBefore(abandonedBefore(consumer, idle, from), "", consumer, from, limit));
     }
 
-    Instant abandonedBefore(String consumer, Duration idle, Instant from) {
+    /** The same for a consumer whose rows are all deleted when it has been idle for so long. */
+    public Instant abandonedBefore(String consumer, Duration idle, Instant from) {
         Activity activity = activityOf(consumer);
         boolean abandoned =
                 activity != null && activity.last().isBefore(activity.now().minus(idle));

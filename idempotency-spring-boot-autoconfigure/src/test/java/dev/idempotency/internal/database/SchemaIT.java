@@ -85,31 +85,19 @@ class SchemaIT {
         assertThat(tables()).contains("public.idempotency_inbox");
     }
 
+    /** It may look everywhere without finding our scripts. */
     @Test
     void theApplicationsFlywayWithItsOwnFirstVersionRunsBeforeAndIsNotTouched() {
         List<String> properties =
-                List.of("spring.flyway.enabled=true", "spring.flyway.locations=classpath:db/app-flyway");
+                List.of("spring.flyway.enabled=true", "spring.flyway.locations=classpath:db,classpath:dev");
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThat(app.context().getBeansOfType(Flyway.class)).hasSize(1);
             assertThatClaimsWork(app);
         }
         assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
-                .containsExactly("V1__application.sql");
+                .containsExactly("app-flyway/V1__application.sql");
         assertThat(tables()).contains("public.idempotency_processed", "public.application_table");
         TestApplication.start(this.database, properties).close();
-    }
-
-    @Test
-    void theApplicationsFlywayMayLookEverywhereWithoutFindingOurScripts() {
-        TestApplication.start(
-                        this.database,
-                        List.of(
-                                "spring.flyway.enabled=true",
-                                "spring.flyway.locations=classpath:db,classpath:dev",
-                                "idempotency.enabled=false"))
-                .close();
-        assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
-                .containsExactly("app-flyway/V1__application.sql");
     }
 
     /** Roles of which one may create tables and the other may use them; the names are the database's own. */

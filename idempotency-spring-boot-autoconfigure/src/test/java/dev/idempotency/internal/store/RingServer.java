@@ -74,8 +74,8 @@ public final class RingServer implements AutoCloseable {
     /** Until a transaction waits for another one. */
     void awaitWaiting() {
         Awaitility.await()
-                .until(() -> count("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
-                        > 0);
+                .until(() ->
+                        count("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0);
     }
 
     public int count(String table) {

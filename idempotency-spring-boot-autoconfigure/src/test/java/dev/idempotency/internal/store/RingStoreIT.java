@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.dao.DataAccessException;
 
-/** Claims in a ring of tables: same id, same table, whoever claims it when. */
+/** Claims in a ring of tables: same id, same table. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RingStoreIT {
 
@@ -143,7 +143,7 @@ class RingStoreIT {
         assertThat(second.join()).isEmpty();
     }
 
-    /** Whoever has not seen that the tables are a ring, as it was started before. */
+    /** It was started before the tables became a ring. */
     @Test
     void anInstanceWithoutTheRingCannotClaimIdsThatCarryTheirTime() {
         JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(
@@ -177,7 +177,7 @@ class RingStoreIT {
         }
     }
 
-    /** What the trigger of the script takes for an id with a time is what the slot is chosen by. */
+    /** The trigger of the script and the choice of the slot agree on which ids carry a time. */
     @Test
     void theDatabaseRefusesExactlyTheIdsThatHaveASlot() {
         Map<String, Boolean> ids = Map.of(

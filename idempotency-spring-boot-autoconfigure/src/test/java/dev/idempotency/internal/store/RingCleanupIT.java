@@ -28,7 +28,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Slots are emptied when all in them has expired, and never otherwise. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class RingPurgeIT {
+class RingCleanupIT {
 
     private static final Duration WEEK = Duration.ofDays(7);
     private static final Duration MONTH = Duration.ofDays(30);
@@ -44,7 +44,7 @@ class RingPurgeIT {
 
     private final RingServer server = new RingServer();
     private final JdbcProcessedMessageStore store = this.server.start(RetentionMode.RING);
-    private final RingPurge purge = new RingPurge(this.store.database());
+    private final RingCleanup ring = new RingCleanup(this.store.database(), () -> RETENTIONS, MONTH);
     private final JdbcTemplate jdbc = this.server.jdbc;
     private Instant now;
     private int slot;
@@ -54,7 +54,7 @@ class RingPurgeIT {
     void fillTheOldestSlot() {
         this.jdbc.execute("truncate idempotency_processed, idempotency_activity");
         this.now = Instant.now();
-        this.slot = this.purge.dueSlots().get(0);
+        this.slot = this.ring.dueSlots().get(0);
         this.table = "idempotency_processed_" + this.slot;
         fill("billing", daysAgo(8), 100);
         this.server.claim(this.store, "billing", "order-1", id(this.now));
@@ -64,9 +64,9 @@ class RingPurgeIT {
 
     /** A new id of the slot that was filled. */
     private String lateId() {
-        Ring ring = new Ring(this.store.database());
+        Ring slots = new Ring(this.store.database());
         Instant time = this.now;
-        while (ring.slotAt(time.toEpochMilli()) != this.slot) {
+        while (slots.slotAt(time.toEpochMilli()) != this.slot) {
             time = time.minus(Duration.ofHours(1));
         }
         return id(time);
@@ -86,12 +86,12 @@ class RingPurgeIT {
     }
 
     private boolean empty() {
-        return this.purge.empty(this.slot, cutoffs());
+        return this.ring.empty(this.slot, cutoffs());
     }
 
     private Map<String, Instant> cutoffs() {
-        this.purge.noteActivity();
-        return this.purge.cutoffs(this.slot, RETENTIONS, MONTH);
+        this.ring.noteActivity();
+        return this.ring.cutoffs(this.slot);
     }
 
     private int rows() {
@@ -147,9 +147,9 @@ class RingPurgeIT {
 
     @Test
     void aSlotWithTooMuchToKeepIsLeftAlone() {
-        fill("idle", daysAgo(40), RingPurge.MAX_KEPT + 1);
+        fill("idle", daysAgo(40), RingCleanup.MAX_KEPT + 1);
         assertThat(empty()).isFalse();
-        assertThat(rows()).isEqualTo(100 + RingPurge.MAX_KEPT + 1);
+        assertThat(rows()).isEqualTo(100 + RingCleanup.MAX_KEPT + 1);
     }
 
     @Test
@@ -163,7 +163,7 @@ class RingPurgeIT {
     @Test
     void theReturnOfAConsumerForgetsNothing() {
         fill("idle", daysAgo(20), 10);
-        this.purge.noteActivity();
+        this.ring.noteActivity();
         this.server.claim(this.store, "idle", id(this.now));
         assertThat(empty()).isFalse();
         assertThat(rows()).isEqualTo(110);
@@ -194,7 +194,7 @@ class RingPurgeIT {
                         > 0);
     }
 
-    /** Neither waits for long: the emptying gives up, and the next claim goes on. */
+    /** Both waits are short: the emptying gives up, and the next claim goes on. */
     @Test
     void aClaimInFlightHasTheEmptyingTriedLater() {
         this.server.transaction.executeWithoutResult(status -> {
@@ -231,13 +231,13 @@ class RingPurgeIT {
 
     @Test
     void theCleanupEmptiesSlotsAndDeletesFromOneThatCannotBeEmptied() {
-        int next = this.purge.dueSlots().get(2);
+        int next = this.ring.dueSlots().get(2);
         this.table = "idempotency_processed_" + next;
         fill("billing", daysAgo(9), 2_500);
-        fill("idle", daysAgo(40), RingPurge.MAX_KEPT + 1);
+        fill("idle", daysAgo(40), RingCleanup.MAX_KEPT + 1);
         Cleanup cleanup = new Cleanup(
                 List.of(
-                        new RingCleanup(this.purge, () -> RETENTIONS, MONTH),
+                        this.ring,
                         new ProcessedMessageCleanup(
                                 "processed",
                                 new ProcessedMessagePurge(this.store.database()),
@@ -249,7 +249,7 @@ class RingPurgeIT {
                 "update only idempotency_processed set processed_at = processed_at - interval '9 days' where message_id = 'order-4711'");
         assertThat(cleanup.run().failure()).isNull();
         assertThat(this.server.count("only idempotency_processed_" + this.slot)).isZero();
-        assertThat(rows()).isEqualTo(RingPurge.MAX_KEPT + 1);
+        assertThat(rows()).isEqualTo(RingCleanup.MAX_KEPT + 1);
         assertThat(this.jdbc.queryForList("select message_id from only idempotency_processed", String.class))
                 .containsExactly("order-1", "order-4712");
         assertThat(cleanup.run().deletedByTask()).containsEntry("ring", 0L);
@@ -259,8 +259,8 @@ class RingPurgeIT {
     void twoInstancesMayEmptyTheSameSlot() {
         Map<String, Instant> cutoffs = cutoffs();
         List<CompletableFuture<Boolean>> both = List.of(
-                CompletableFuture.supplyAsync(() -> this.purge.empty(this.slot, cutoffs)),
-                CompletableFuture.supplyAsync(() -> this.purge.empty(this.slot, cutoffs)));
+                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, cutoffs)),
+                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, cutoffs)));
         assertThat(both.stream().map(CompletableFuture::join)).contains(true);
         assertThat(rows()).isZero();
     }
@@ -269,7 +269,7 @@ class RingPurgeIT {
     void aConsumerThatComesAfterTheCutoffsIsKept() {
         Map<String, Instant> cutoffs = cutoffs();
         fill("new", daysAgo(8), 1);
-        assertThat(this.purge.empty(this.slot, cutoffs)).isFalse();
+        assertThat(this.ring.empty(this.slot, cutoffs)).isFalse();
         assertThat(rows()).isEqualTo(101);
     }
 }
