@@ -45,14 +45,14 @@ class ArchitectureTests {
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
             .                1300
-            database         3150
+            database         3000
             lock              250 database store
             event           600
             operation         700 database lock event result step store
             result            400 database store
-            retention         600 database event store
+            retention         750 database event store
             step              300 database event result store
-            store            2050 database
+            store            1750 database
             check            1750 database definition failure kafka key lock event result store
             dedup             850 database kafka event store
             definition       2200 database dedup failure kafka key lock event result step store

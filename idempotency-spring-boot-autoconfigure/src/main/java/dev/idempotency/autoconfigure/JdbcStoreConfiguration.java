@@ -5,7 +5,6 @@ import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.PoolSize;
-import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.lock.BusinessKeyLocks;
 import dev.idempotency.internal.operation.DeclaredConsumers;
@@ -16,7 +15,6 @@ import dev.idempotency.internal.retention.RingCleanup;
 import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
-import dev.idempotency.internal.store.RingPurge;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupTask;
@@ -53,10 +51,11 @@ final class JdbcStoreConfiguration {
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
-        if (database.retentionMode() == RetentionMode.RING) {
-            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        if (database.isRing()) {
+            all.add(new RingCleanup(database, consumers::retentions, orphansAfter));
         }
-        all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
+        all.add(new ProcessedMessageCleanup(
+                "processed", new ProcessedMessagePurge(database), consumers::retentions, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(database),

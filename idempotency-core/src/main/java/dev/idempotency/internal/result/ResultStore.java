@@ -37,7 +37,7 @@ public final class ResultStore {
 
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
-    private final @Nullable Ring ring;
+    private final Ring ring;
     private final Map<String, Statements> statements = new ConcurrentHashMap<>();
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
@@ -59,7 +59,7 @@ public final class ResultStore {
     public ResultStore(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
         this.database = database;
         this.jdbc = database.jdbc();
-        this.ring = Ring.of(database);
+        this.ring = new Ring(database);
         this.converter = converter;
         this.maxLength = maxSize.toBytes();
     }
@@ -94,7 +94,7 @@ public final class ResultStore {
                     null);
         }
         StoreExceptionTranslator.attempt(() -> "keep the result of " + id, () -> {
-            String claims = (this.ring != null) ? this.ring.claimTableOf(id) : this.database.processedTable();
+            String claims = this.ring.claimTableOf(id);
             return this.jdbc.update(statementsFor(claims).write(), name, text, id.consumer(), id.value());
         });
         return written.result();
@@ -165,8 +165,7 @@ public final class ResultStore {
 
     /** A transaction that has read before may not see a claim that was committed since: it then reads the latest rows. */
     private @Nullable Row find(MessageId id) {
-        Statements statements =
-                statementsFor((this.ring != null) ? this.ring.tableOf(id) : this.database.processedTable());
+        Statements statements = statementsFor(this.ring.tableOf(id));
         List<Row> seen = query(statements.find(), id);
         List<Row> latest = seen.isEmpty() ? query(statements.findLatest(), id) : seen;
         return latest.isEmpty() ? null : latest.get(0);

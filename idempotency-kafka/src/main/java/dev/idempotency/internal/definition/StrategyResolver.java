@@ -59,12 +59,6 @@ final class StrategyResolver {
                             + " its own ProcessedMessageStore.",
                     "Use the provided store, or the default, DeduplicationStrategy.MESSAGE_ID.");
         }
-        if (strategy == DeduplicationStrategy.VERSION && !tables().versions().isSupported()) {
-            throw ListenerFault.found(
-                    StartupCheck.STRATEGY,
-                    "The application defines its own Dialect, which does not know how versions are compared.",
-                    "Let it return a statement from versionsIn(…), or use the default, DeduplicationStrategy.MESSAGE_ID.");
-        }
         if (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
             throw ListenerFault.found(
                     StartupCheck.STRATEGY,

@@ -8,6 +8,7 @@ import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
 import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
+import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.retention.CleanupTask;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -95,7 +96,7 @@ public final class InboxCleanup implements CleanupTask {
     private void addBacklogs(List<Backlog> backlogs, Collection<String> names, Duration processed, Duration failed) {
         for (InboxStatus status : InboxStatus.values()) {
             Duration age = (status == InboxStatus.PROCESSED) ? processed : failed;
-            backlogs.add(new Drain((from, limit) -> purge(names, status, age, from, limit)));
+            backlogs.add(new Drain<>(ProcessedMessagePurge.BEGINNING, (from, limit) -> purge(names, status, age, from, limit)));
         }
     }
 
@@ -105,14 +106,14 @@ public final class InboxCleanup implements CleanupTask {
      * @param from messages that changed before are passed over
      * @return how many were deleted, and up to when there are no more
      */
-    Purged purge(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+    Purged<Instant> purge(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         return this.transaction.execute(transaction -> deleteExpired(consumers, status, age, from, limit));
     }
 
-    Purged deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+    Purged<Instant> deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         Instant before = before(age);
         if (consumers.isEmpty() || !before.isAfter(from)) {
-            return new Purged(0, from);
+            return new Purged<>(0, from);
         }
         List<Object> parameters = new ArrayList<>(
                 List.of(status.toString(), EpochSeconds.toDecimal(from), EpochSeconds.toDecimal(before)));
@@ -133,7 +134,7 @@ public final class InboxCleanup implements CleanupTask {
                 parameters.toArray());
         this.table.delete(expired);
         boolean more = expired.size() >= limit;
-        return new Purged(expired.size(), more ? times.get(times.size() - 1) : before);
+        return new Purged<>(expired.size(), more ? times.get(times.size() - 1) : before);
     }
 
     /** The consumers that have messages in the table, whether or not they are in this application. */
