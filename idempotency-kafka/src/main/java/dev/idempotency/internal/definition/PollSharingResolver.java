@@ -76,6 +76,11 @@ final class PollSharingResolver {
                         "Its container has a RecordInterceptor, a delivery attempt header or an advice chain, which are not for the"
                                 + " records of a batch.",
                         "Remove these from the container factory"),
+                obstacle(
+                        properties.isObservationEnabled()
+                                || !properties.getObservationRegistry().isNoop(),
+                        "Its container observes each record, which it does not for the records of a batch.",
+                        "Switch off spring.kafka.listener.observation-enabled, or setObservationEnabled in its container factory"),
                 // A demand is answered by the check of error handlers, which can be relaxed.
                 obstacle(
                         !demanded && ListenerContainers.ignoresBatches(container.getCommonErrorHandler()),
