@@ -28,7 +28,8 @@ public final class ListenerChecks extends EarlyLifecycle {
     private final ObjectProvider<ListenerDefinitionRegistry> definitions;
     private final CheckPolicy policy;
     private final List<BiConsumer<ProtectedListener, Report>> checks;
-    private final BrokerChecks brokerChecks;
+    private final @Nullable BrokerChecks brokerChecks;
+    private @Nullable Thread brokerThread;
 
     /**
      * Checks listeners.
@@ -46,11 +47,11 @@ public final class ListenerChecks extends EarlyLifecycle {
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
         OtherListenersCheck others = new OtherListenersCheck(beanFactory, deadLetterSuffix, this::listeners);
-        this.brokerChecks = new BrokerChecks(
-                policy.isOff() ? Duration.ZERO : brokerTimeout,
-                () -> new Findings(beanFactory, policy),
-                others,
-                () -> beanFactory.getBeanProvider(ProducerFactory.class).getIfUnique());
+        this.brokerChecks = (policy.isOff() || brokerTimeout.isZero())
+                ? null
+                : new BrokerChecks(brokerTimeout, () -> new Findings(beanFactory, policy), others, () -> beanFactory
+                        .getBeanProvider(ProducerFactory.class)
+                        .getIfUnique());
         this.checks = policy.isOff()
                 ? List.of(ListenerChecks::checkFaults)
                 : List.of(
@@ -77,7 +78,9 @@ public final class ListenerChecks extends EarlyLifecycle {
         // Those that are created later than all others, such as lazy ones.
         this.definitions.ifAvailable(
                 registry -> registry.inspectLater(later -> check(later, new Findings(this.beanFactory, this.policy))));
-        this.brokerChecks.start(listeners());
+        if (this.brokerChecks != null && !listeners().isEmpty()) {
+            this.brokerThread = this.brokerChecks.start(listeners());
+        }
     }
 
     private List<ProtectedListener> listeners() {
@@ -112,6 +115,8 @@ public final class ListenerChecks extends EarlyLifecycle {
     public void stop() {
         super.stop();
         this.definitions.ifAvailable(registry -> registry.inspectLater(later -> {}));
-        this.brokerChecks.stop();
+        if (this.brokerThread != null) {
+            this.brokerThread.interrupt();
+        }
     }
 }

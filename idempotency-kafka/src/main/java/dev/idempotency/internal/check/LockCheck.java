@@ -12,26 +12,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.core.ConnectionCallback;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.transaction.TransactionDefinition;
 
-/** Checks that a listener sees what others did before it got its lock, and that those who wait leave connections to others. */
-final class LockCheck {
-
-    private final ListableBeanFactory beanFactory;
-    private final Supplier<List<ProtectedListener>> listeners;
-    private final Supplier<@Nullable Integer> connections;
-
-    /** {@code connections} is how many the pool has, or {@code null} if that is not known. */
-    LockCheck(
-            ListableBeanFactory beanFactory,
-            Supplier<List<ProtectedListener>> listeners,
-            Supplier<@Nullable Integer> connections) {
-        this.beanFactory = beanFactory;
-        this.listeners = listeners;
-        this.connections = connections;
-    }
+/**
+ * Checks that a listener sees what others did before it got its lock, and that those who wait leave connections to others.
+ *
+ * @param connections how many the pool has, or {@code null} if that is not known
+ */
+record LockCheck(
+        ListableBeanFactory beanFactory,
+        Supplier<List<ProtectedListener>> listeners,
+        Supplier<@Nullable Integer> connections) {
 
     void check(ProtectedListener listener, Report report) {
         if (listener.lockExpression() == null) {
@@ -43,12 +34,8 @@ final class LockCheck {
                     "It locks business keys, but its transactions are REPEATABLE READ or SERIALIZABLE: what they see may be older than the lock.",
                     "Use @Transactional(isolation = Isolation.READ_COMMITTED).");
         }
-        int consumers = this.listeners.get().stream()
-                .filter(each -> each.lockExpression() != null)
-                .map(ProtectedListener::container)
-                .distinct()
-                .mapToInt(LockCheck::consumersOf)
-                .sum();
+        int consumers = ProtectedListener.threadsOf(
+                this.listeners.get().stream().filter(each -> each.lockExpression() != null));
         Integer pool = this.connections.get();
         if (pool != null && pool > 0 && consumers > pool) {
             report.add(
@@ -58,12 +45,6 @@ final class LockCheck {
                     "Raise spring.datasource.hikari.maximum-pool-size above %d, or lower the concurrency of these listeners."
                             .formatted(consumers));
         }
-    }
-
-    private static int consumersOf(AbstractMessageListenerContainer<?, ?> container) {
-        return (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
-                ? concurrent.getConcurrency()
-                : 1;
     }
 
     /** By default, that of the connections; but not where the first read after the lock decides what is seen. */

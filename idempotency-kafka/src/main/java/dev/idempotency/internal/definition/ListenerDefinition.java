@@ -3,6 +3,8 @@ package dev.idempotency.internal.definition;
 import dev.idempotency.StepRunner;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.dedup.ClaimStrategy;
+import dev.idempotency.internal.key.LockKeyResolver;
+import dev.idempotency.internal.lock.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -17,10 +19,13 @@ public record ListenerDefinition(
         Supplier<ClaimedTransaction> transactions,
         ClaimStrategy strategy,
         ConflictHandling conflicts,
-        @Nullable ListenerLock lock,
+        @Nullable Lock lock,
         StepRunner steps,
         @Nullable InboxRecorder inbox,
         IdempotencyEventListener observer) {
+
+    /** Which keys the messages of a listener lock, and where. */
+    public record Lock(LockKeyResolver keys, BusinessKeyLocks locks) {}
 
     /** Returns the variables of the converted message that identity and lock need; none if the record is enough. */
     public Set<String> variables() {
