@@ -1,6 +1,5 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.internal.check.CheckPolicy;
 import dev.idempotency.internal.check.ListenerChecks;
 import java.util.List;
 import javax.sql.DataSource;
@@ -43,7 +42,8 @@ public final class IdempotencyCheckAutoConfiguration {
             IdempotencyProperties.Checks checks = properties.checks();
             return new ListenerChecks(
                     beanFactory,
-                    new CheckPolicy(checks.mode(), checks.relaxed()),
+                    checks.mode(),
+                    checks.relaxed(),
                     checks.brokerTimeout(),
                     properties.deadLetters().suffixIfEnabled(),
                     () -> connections(dataSource.getIfUnique(), pools.stream().toList()));

@@ -1,12 +1,14 @@
 package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Mode;
 import dev.idempotency.internal.check.Findings.Report;
 import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.kafka.EarlyLifecycle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -26,7 +28,7 @@ public final class ListenerChecks extends EarlyLifecycle {
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ObjectProvider<ListenerDefinitionRegistry> definitions;
-    private final CheckPolicy policy;
+    private final Findings.Policy policy;
     private final List<BiConsumer<ProtectedListener, Report>> checks;
     private final @Nullable BrokerChecks brokerChecks;
     private @Nullable Thread brokerThread;
@@ -39,20 +41,22 @@ public final class ListenerChecks extends EarlyLifecycle {
      */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
-            CheckPolicy policy,
+            Mode mode,
+            Set<StartupCheck> relaxed,
             Duration brokerTimeout,
             @Nullable String deadLetterSuffix,
             Supplier<@Nullable Integer> connections) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
-        this.policy = policy;
+        this.policy = new Findings.Policy(mode, relaxed);
         OtherListenersCheck others = new OtherListenersCheck(beanFactory, deadLetterSuffix, this::listeners);
-        this.brokerChecks = (policy.isOff() || brokerTimeout.isZero())
+        this.brokerChecks = (this.policy.isOff() || brokerTimeout.isZero())
                 ? null
-                : new BrokerChecks(brokerTimeout, () -> new Findings(beanFactory, policy), others, () -> beanFactory
-                        .getBeanProvider(ProducerFactory.class)
-                        .getIfUnique());
-        this.checks = policy.isOff()
+                : new BrokerChecks(
+                        brokerTimeout, () -> new Findings(beanFactory, this.policy), others, () -> beanFactory
+                                .getBeanProvider(ProducerFactory.class)
+                                .getIfUnique());
+        this.checks = this.policy.isOff()
                 ? List.of(ListenerChecks::checkFaults)
                 : List.of(
                         ListenerChecks::checkFaults,

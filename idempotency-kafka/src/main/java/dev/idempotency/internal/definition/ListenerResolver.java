@@ -13,7 +13,6 @@ import dev.idempotency.internal.kafka.TopicIdTracker;
 import dev.idempotency.internal.key.ExpressionKeySource;
 import dev.idempotency.internal.key.HeaderKeyResolver;
 import dev.idempotency.internal.key.KeySource;
-import dev.idempotency.internal.key.LockKeyResolver;
 import dev.idempotency.internal.key.MessageIdResolver;
 import dev.idempotency.internal.key.VersionResolver;
 import dev.idempotency.internal.store.ClaimedTransaction;
@@ -181,9 +180,7 @@ final class ListenerResolver {
                             .formatted(expression),
                     "Remove it, or use the provided store.");
         }
-        return (keys != null)
-                ? new ListenerDefinition.Lock(new LockKeyResolver(consumer, keys), this.defaults.locks())
-                : null;
+        return (keys != null) ? new ListenerDefinition.Lock(consumer, keys, this.defaults.locks()) : null;
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {

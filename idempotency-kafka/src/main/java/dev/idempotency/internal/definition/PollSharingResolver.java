@@ -91,7 +91,7 @@ record PollSharingResolver(boolean byDefault, ConfigurableListableBeanFactory be
         Class<?> result = candidate.method().getReturnType();
         ListenerDefinition definition = known.definition();
         obstacles.add(
-                candidate.methodCount() > 1,
+                known.methodCount() > 1,
                 "Its class has several @KafkaHandler methods.",
                 "Let one @KafkaListener method take all records of the topic");
         obstacles.add(

@@ -4,6 +4,7 @@ import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnMissingKey;
+import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     }
 
     /** Finds a key, version or lock, which the message must have. */
-    static <T> T require(
+    public static <T> T require(
             String role,
             MessageView message,
             String consumer,
@@ -58,7 +59,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
         } catch (ConsumerWaitingException ex) {
             throw ex;
         } catch (Throwable ex) {
-            requireSurvivable(ex);
+            Causes.rethrowIfFatal(NestedExceptionUtils.getMostSpecificCause(ex));
             boolean explained = ex instanceof InvalidMessageKeyException;
             String why = explained
                     ? StringUtils.uncapitalize(String.valueOf(ex.getMessage()))
@@ -72,14 +73,6 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
                                     source,
                                     StringUtils.truncate(why, LONGEST_REASON)),
                     explained ? ex.getCause() : ex);
-        }
-    }
-
-    /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
-    private static void requireSurvivable(Throwable thrown) {
-        if (NestedExceptionUtils.getMostSpecificCause(thrown) instanceof VirtualMachineError error
-                && !(error instanceof StackOverflowError)) {
-            throw error;
         }
     }
 }

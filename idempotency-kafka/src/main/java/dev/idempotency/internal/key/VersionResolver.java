@@ -60,10 +60,8 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         if (value instanceof TemporalAccessor temporal) {
             return temporal.isSupported(ChronoField.INSTANT_SECONDS) ? Instant.from(temporal) : null;
         }
-        // Days and times of day, which are such dates too, are no points in time.
-        boolean pointInTime =
-                value instanceof Date && !(value instanceof java.sql.Date) && !(value instanceof java.sql.Time);
-        return pointInTime ? ((Date) value).toInstant() : null;
+        // Days and times of day, which are such dates too, are no points in time, and throw.
+        return (value instanceof Date date) ? date.toInstant() : null;
     }
 
     /** As headers have it, and JSON: the digits of a number, or a time with its offset in ISO 8601. */

@@ -135,7 +135,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         MessageView view = view(position);
         InboundMessage message = this.definition.messageFactory().create(position, view);
         if (message != null && this.definition.lock() != null) {
-            this.lockKeys[position] = this.definition.lock().keys().resolve(view);
+            this.lockKeys[position] = this.definition.lock().keyOf(view);
         }
         return message;
     }

@@ -275,6 +275,14 @@ class FaultyListeners {
         @Faulty(key = "order.id + '/' + #order")
         void withoutVariable(String order) {}
 
+        record Event(String id) {}
+
+        @Faulty(key = "#event.idd")
+        void misspelled(Event event) {}
+
+        @Faulty(key = "#payload.id")
+        void partOfText(String payload) {}
+
         @Faulty(key = "T(java.util.UUID).randomUUID()")
         void randomKey(String payload) {}
 
