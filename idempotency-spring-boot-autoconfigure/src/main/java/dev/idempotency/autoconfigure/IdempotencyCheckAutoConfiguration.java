@@ -1,6 +1,5 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.internal.check.CheckPolicy;
 import dev.idempotency.internal.check.ListenerChecks;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -33,7 +32,8 @@ public final class IdempotencyCheckAutoConfiguration {
             IdempotencyProperties.Checks checks = properties.checks();
             return new ListenerChecks(
                     beanFactory,
-                    new CheckPolicy(checks.mode(), checks.relaxed()),
+                    checks.mode(),
+                    checks.relaxed(),
                     checks.brokerTimeout(),
                     properties.deadLetters().suffixIfEnabled());
         }

@@ -26,7 +26,6 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -76,9 +75,8 @@ public final class IdempotencyListenerAutoConfiguration {
     ListenerContainerConfigurer idempotencyListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ErrorHandlerInstaller errorHandlers,
-            BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers, beanFactory);
+            ErrorHandlerInstaller errorHandlers) {
+        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers);
     }
 
     @Bean

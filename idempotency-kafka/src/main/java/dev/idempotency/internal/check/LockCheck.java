@@ -11,15 +11,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.transaction.TransactionDefinition;
 
 /** Checks that a listener sees what others did before it got its lock, and that those who wait leave connections to others. */
-final class LockCheck {
-
-    private final ListableBeanFactory beanFactory;
-    private final Supplier<List<ProtectedListener>> listeners;
-
-    LockCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> listeners) {
-        this.beanFactory = beanFactory;
-        this.listeners = listeners;
-    }
+record LockCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> listeners) {
 
     void check(ProtectedListener listener, Report report) {
         if (listener.lockExpression() == null) {

@@ -10,7 +10,6 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -41,31 +40,7 @@ public record ProtectedListener(
         List<ListenerFault> faults,
         @Nullable ListenerDefinition definition) {
 
-    public ProtectedListener {
-        faults = List.copyOf(faults);
-    }
-
-    /** The listener with more faults, which do not allow it to be called. */
-    ProtectedListener refuse(List<ListenerFault> more) {
-        return more.isEmpty()
-                ? this
-                : new ProtectedListener(
-                        this.consumer,
-                        this.annotation,
-                        this.bean,
-                        this.method,
-                        this.container,
-                        this.transactionManager,
-                        this.transactionAttribute,
-                        this.keyExpression,
-                        this.versionExpression,
-                        this.lockExpression,
-                        this.constraint,
-                        Stream.concat(this.faults.stream(), more.stream()).toList(),
-                        null);
-    }
-
-    /** How many threads the containers of listeners have together. */
+    /** How many threads call these listeners: one per consumer of their containers. */
     public static int threadsOf(Stream<ProtectedListener> listeners) {
         return listeners
                 .map(ProtectedListener::container)
@@ -78,10 +53,6 @@ public record ProtectedListener(
 
     public boolean isForRetries() {
         return this.container.getMainListenerId() != null;
-    }
-
-    public @Nullable ResolvableType payload() {
-        return new ListenerMethod(this.method, false, null).payload();
     }
 
     /** The class of the bean within its proxies. */

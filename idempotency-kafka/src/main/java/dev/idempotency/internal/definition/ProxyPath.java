@@ -22,6 +22,9 @@ import org.springframework.aop.support.MethodMatchers;
  */
 public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinClaim) {
 
+    /** Marks the advisor that claims. */
+    public interface Claiming {}
+
     /** The way of a call to a method of the user's class, or of an interface by which the bean is called. */
     public static ProxyPath of(Object bean, Method method) {
         List<Advisor> advisors = new ArrayList<>();
@@ -52,7 +55,7 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
 
     private static ProxyPath of(List<Advisor> advisors) {
         List<Advice> around = advisors.stream()
-                .takeWhile(advisor -> !(advisor instanceof IdempotencyInfrastructure))
+                .takeWhile(advisor -> !(advisor instanceof Claiming))
                 .map(Advisor::getAdvice)
                 .toList();
         return new ProxyPath(

@@ -2,7 +2,6 @@ package dev.idempotency.internal.listener;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedCallException;
-import dev.idempotency.internal.definition.IdempotencyInfrastructure;
 import dev.idempotency.internal.definition.IdempotentListenerAnnotations;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.definition.ProxyPath;
@@ -19,8 +18,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.Ordered;
 
 /** Puts the claim around listener methods, outside of everything else, {@code @Transactional} included. */
-public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor
-        implements IdempotencyInfrastructure {
+public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor implements ProxyPath.Claiming {
 
     @Serial
     private static final long serialVersionUID = 1L;

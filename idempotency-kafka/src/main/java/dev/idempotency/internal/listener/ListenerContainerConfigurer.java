@@ -7,14 +7,12 @@ import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.failure.ErrorHandlerInstaller;
 import dev.idempotency.internal.kafka.ListenerContainers;
-import dev.idempotency.internal.kafka.RecordObservations;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
@@ -49,8 +47,7 @@ import org.springframework.kafka.support.Acknowledgment;
 public record ListenerContainerConfigurer(
         ListenerDefinitionRegistry definitions,
         ObjectProvider<DestinationTopicResolver> retryTopics,
-        ErrorHandlerInstaller failures,
-        BeanFactory beanFactory) {
+        ErrorHandlerInstaller failures) {
 
     void configure(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
         ProtectedMethods methods =
@@ -84,11 +81,9 @@ public record ListenerContainerConfigurer(
                 // A record is done when its poll is.
                 properties.setAckMode(AckMode.BATCH);
             }
-            RecordObservations observations = RecordObservations.of(container, this.beanFactory);
             return (single instanceof FilteringMessageListenerAdapter filtering)
-                    ? new PollDeliveryListener(
-                            (MessageListener) filtering.getDelegate(), methods, filterOf(filtering), observations)
-                    : new PollDeliveryListener(single, methods, null, observations);
+                    ? new PollDeliveryListener((MessageListener) filtering.getDelegate(), methods, filterOf(filtering))
+                    : new PollDeliveryListener(single, methods, null);
         }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             return new BatchDeliveryListener(

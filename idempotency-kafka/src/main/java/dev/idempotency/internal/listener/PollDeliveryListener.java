@@ -5,7 +5,6 @@ import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
-import dev.idempotency.internal.kafka.RecordObservations;
 import dev.idempotency.internal.key.MessageView;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,15 +24,9 @@ import org.springframework.kafka.support.Acknowledgment;
 final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final RecordObservations observations;
-
     PollDeliveryListener(
-            MessageListener<K, V> delegate,
-            ProtectedMethods methods,
-            @Nullable ReadableRecordFilter<K, V> filter,
-            RecordObservations observations) {
+            MessageListener<K, V> delegate, ProtectedMethods methods, @Nullable ReadableRecordFilter<K, V> filter) {
         super(delegate, methods, filter);
-        this.observations = observations;
     }
 
     @Override
@@ -79,12 +72,9 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
     private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
         ReadableRecordFilter.requireReadable(record);
         if (this.filter == null || !this.filter.filter(record)) {
-            new Delivery(this.methods, List.of(record), false, null, consumer).during(() -> call(record, consumer));
+            new Delivery(this.methods, List.of(record), false, null, consumer)
+                    .during(() -> this.delegate.onMessage(record, null, consumer));
         }
-    }
-
-    private void call(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
-        this.observations.observe(record, consumer, () -> this.delegate.onMessage(record, null, consumer));
     }
 
     /** Calls a record listener with the records of a poll, one after the other. */
@@ -115,7 +105,9 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
                         IdempotencyContextHolder.open(Collections.singletonList(message.id()));
                 try {
                     ConsumerRecord<K, V> record = this.polled.get(message.position());
-                    this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));
+                    this.delivery
+                            .ofClaimed(record)
+                            .during(() -> PollDeliveryListener.this.delegate.onMessage(record, null, this.consumer));
                 } catch (ListenerExecutionFailedException ex) {
                     throw (ex.getCause() != null) ? ex.getCause() : ex;
                 } finally {

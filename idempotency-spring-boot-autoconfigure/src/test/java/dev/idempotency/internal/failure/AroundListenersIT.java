@@ -128,8 +128,6 @@ class AroundListenersIT extends SharedApplicationTest {
         "batches, no longer idle",
         "batches, rollback-only",
         "batches, interruption",
-        "polls, observation",
-        "polls, observation stop",
         "polls, rollback-only",
         "polls, interruption",
         "memory, failure and observation",
@@ -292,7 +290,10 @@ class AroundListenersIT extends SharedApplicationTest {
         public void configure(ConcurrentMessageListenerContainer<Object, Object> container) {
             ContainerProperties properties = container.getContainerProperties();
             switch (container.getListenerId()) {
-                case "polls" -> container.setRecordInterceptor(null);
+                case "polls" -> {
+                    container.setRecordInterceptor(null);
+                    properties.setObservationEnabled(false);
+                }
                 case "immediate" -> properties.setPauseImmediate(true);
                 case "latest", "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
                 case "fixed" -> {
