@@ -7,7 +7,6 @@ import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.kafka.RecordObservations;
 import dev.idempotency.internal.key.MessageView;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -16,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListener;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -30,7 +30,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
     PollDeliveryListener(
             MessageListener<K, V> delegate,
             ProtectedMethods methods,
-            @Nullable ReadableRecordFilter<K, V> filter,
+            @Nullable RecordFilterStrategy<K, V> filter,
             RecordObservations observations) {
         super(delegate, methods, filter);
         this.observations = observations;
@@ -62,25 +62,25 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
     private void deliverTogether(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
         try {
-            List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
-            for (ConsumerRecord<K, V> record : records) {
-                if (this.filter == null || !this.filter.filter(record)) {
-                    kept.add(record);
-                }
-            }
+            List<ConsumerRecord<K, V>> kept =
+                    records.stream().filter(record -> !isLeftOut(record)).toList();
             if (!kept.isEmpty()) {
                 new PollCall(kept, consumer).proceed();
             }
         } catch (Throwable ex) {
-            throw Delivery.toException(ex, records);
+            throw Delivery.toException(ex);
         }
     }
 
     private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
-        ReadableRecordFilter.requireReadable(record);
-        if (this.filter == null || !this.filter.filter(record)) {
+        if (!isLeftOut(record)) {
             new Delivery(this.methods, List.of(record), false, null, consumer).during(() -> call(record, consumer));
         }
+    }
+
+    private boolean isLeftOut(ConsumerRecord<K, V> record) {
+        requireReadable(record);
+        return this.filter != null && this.filter.filter(record);
     }
 
     private void call(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
