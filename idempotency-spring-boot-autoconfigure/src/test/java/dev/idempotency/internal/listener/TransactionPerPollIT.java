@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.internal.metrics.MicrometerObservationListener;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
@@ -26,11 +25,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
-import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
-import org.springframework.util.backoff.FixedBackOff;
 
 /** An application in which a transaction per poll is the default. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -77,7 +74,6 @@ class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            KeptInMemory  | 1:a 2:fails 3:c 4:d   | a c d |
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
@@ -155,10 +151,6 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    @Container(factory = "keepingInMemory")
-    @IdempotentListener
-    static class KeptInMemory extends OfRecords {}
-
     @IdempotentListener(inbox = "true")
     static class Kept extends OfRecords {}
 
@@ -228,14 +220,6 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordErrors() {
             return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
-        }
-
-        @Bean
-        static ContainerFactory keepingInMemory(ContainerFactory plain) {
-            DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 2));
-            handler.setSeekAfterError(false);
-            plain.setCommonErrorHandler(handler);
-            return plain;
         }
     }
 }
