@@ -59,7 +59,7 @@ class ArchitectureTests {
             failure          2000 database kafka event
             kafka            1650
             key               850 database kafka store
-            listener         2200 database dedup definition failure kafka key lock event store
+            listener         2000 database dedup definition failure kafka key lock event store
             producer          250 kafka key
             inbox            1500 database definition job kafka event retention store
             job               600 database kafka

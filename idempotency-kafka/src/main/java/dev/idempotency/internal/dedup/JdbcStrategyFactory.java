@@ -33,9 +33,9 @@ public record JdbcStrategyFactory(
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }
 
-    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
+    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint) {
         return new UniqueConstraintStrategy(
-                consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
+                constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
     }
 
     public ClaimStrategy byVersion() {

@@ -13,8 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /**
@@ -22,11 +20,8 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * one, is a duplicate. Not so if the listener has caught that, if it happened in another transaction, or if the same
  * transaction had inserted the row.
  */
-record UniqueConstraintStrategy(
-        String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
+record UniqueConstraintStrategy(UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
         implements ClaimAfterCallStrategy {
-
-    private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
 
     private static final String INTEGRITY_VIOLATION = "23";
 
@@ -49,17 +44,12 @@ record UniqueConstraintStrategy(
         Boolean taken = this.database
                 .newTransaction()
                 .execute(status -> this.constraint.isTaken(violation, this.database.lookUps()));
-        if (Boolean.FALSE.equals(taken)) {
-            logger.warn(
-                    "Message {} of consumer '{}' violates {}, but no committed row has its key, so it is not a duplicate."
-                            + " Does the listener insert the key twice, or was the row deleted concurrently?",
-                    refused.coordinates(),
-                    this.consumer,
-                    this.constraint.name());
-            return null;
-        }
-        return new ClaimResult(
-                List.of(), List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
+        // Without a committed row, the listener has inserted the key twice, or the row was deleted concurrently.
+        return Boolean.FALSE.equals(taken)
+                ? null
+                : new ClaimResult(
+                        List.of(),
+                        List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
     }
 
     /** Returns the violation of this constraint, or {@code null} if there is none, or one of another constraint as well. */

@@ -29,9 +29,7 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
     public static ProxyPath of(Object bean, Method method) {
         List<Advisor> advisors = new ArrayList<>();
         Object object = bean;
-        // A proxy of another class loader does not override a package-private method.
-        while (object instanceof Advised proxy
-                && (AopUtils.isJdkDynamicProxy(proxy) || !isHiddenFrom(proxy.getClass(), method))) {
+        while (object instanceof Advised proxy) {
             Object target = proxy.getTargetSource().isStatic() ? AopProxyUtils.getSingletonTarget(proxy) : null;
             Class<?> targetClass = (target != null) ? target.getClass() : AopUtils.getTargetClass(proxy);
             Arrays.stream(proxy.getAdvisors())

@@ -225,7 +225,7 @@ final class StrategyResolver {
             }
             case VERSION -> tables().byVersion();
             case OFFSET -> tables().byOffset(consumer, topics, observer);
-            case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
+            case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint));
         };
     }
 

@@ -22,8 +22,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
-import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -75,33 +74,28 @@ public record ListenerContainerConfigurer(
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object wrap(
             @Nullable Object listener, ProtectedMethods methods, AbstractMessageListenerContainer<?, ?> container) {
-        if (methods.hasTransactionPerPoll() && listener instanceof MessageListener single) {
+        if (listener instanceof MessageListener single && !methods.hasTransactionPerPoll()) {
+            return new RecordDeliveryListener(single, methods);
+        }
+        Object several = listener;
+        RecordFilterStrategy filter = null;
+        if (listener instanceof AbstractFilteringMessageListener filtering) {
+            several = filtering.getDelegate();
+            filter = SpringKafkaInternals.filterOf(filtering);
+        }
+        if (several instanceof BatchMessageListener batch) {
+            return new BatchDeliveryListener(batch, methods, filter);
+        }
+        if (several instanceof MessageListener polled) {
             ContainerProperties properties = container.getContainerProperties();
             if (properties.getAckMode() == AckMode.RECORD) {
                 // A record is done when its poll is.
                 properties.setAckMode(AckMode.BATCH);
             }
-            return (single instanceof FilteringMessageListenerAdapter filtering)
-                    ? new PollDeliveryListener((MessageListener) filtering.getDelegate(), methods, filterOf(filtering))
-                    : new PollDeliveryListener(single, methods, null);
-        }
-        if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
-            return new BatchDeliveryListener(
-                    (BatchMessageListener) filtering.getDelegate(), methods, filterOf(filtering));
-        }
-        if (listener instanceof BatchMessageListener batch) {
-            return new BatchDeliveryListener(batch, methods, null);
-        }
-        if (listener instanceof MessageListener single) {
-            return new RecordDeliveryListener(single, methods);
+            return new PollDeliveryListener(polled, methods, filter);
         }
         throw new IllegalStateException(
                 "@IdempotentListener works with record and batch listeners, not with " + listener);
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static ReadableRecordFilter filterOf(AbstractFilteringMessageListener filtering) {
-        return new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering));
     }
 
     private static final class RecordDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
@@ -118,7 +112,7 @@ public record ListenerContainerConfigurer(
                 @Nullable Consumer<?, ?> consumer) {
             ConsumerThreadState.current().begin();
             Delivery delivery = new Delivery(this.methods, List.of(record), false, acknowledgment, consumer);
-            delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
+            delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment, consumer));
         }
     }
 }

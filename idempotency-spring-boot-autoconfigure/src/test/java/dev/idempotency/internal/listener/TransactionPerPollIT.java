@@ -16,10 +16,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
-import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.util.backoff.FixedBackOff;
 
 /** An application in which a transaction per poll is the default. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -66,7 +64,6 @@ class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            KeptInMemory  | 1:a 2:fails 3:c 4:d   | a c d |
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
@@ -135,10 +132,6 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    @Container(factory = "keepingInMemory")
-    @IdempotentListener
-    static class KeptInMemory extends OfRecords {}
-
     @IdempotentListener(inbox = "true")
     static class Kept extends OfRecords {}
 
@@ -186,12 +179,5 @@ class TransactionPerPollIT extends ListenersTest {
             return plain;
         }
 
-        @Bean
-        static ContainerFactory keepingInMemory(ContainerFactory plain) {
-            DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 2));
-            handler.setSeekAfterError(false);
-            plain.setCommonErrorHandler(handler);
-            return plain;
-        }
     }
 }
