@@ -66,21 +66,18 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
-        boolean provided = container.getCommonErrorHandler() == null;
-        instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
-        if (provided) {
+        instrumentDeserializers(container, consumer);
+        if (container.getCommonErrorHandler() == null) {
             container.setCommonErrorHandler(new RetryingErrorHandler(
                     consumer, recoverer(consumer, observer), outage, this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
         switchOffFixTxOffsets(container, consumer);
-        this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
     }
 
     /** Keeps received bytes for dead letters, and has records that cannot be read delivered to the error handler. */
-    private void instrumentDeserializers(
-            AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
+    private void instrumentDeserializers(AbstractMessageListenerContainer<?, ?> container, String consumer) {
         String refusal = DeserializerInstrumentation.refusal(container);
         if (refusal != null) {
             logger.info(
@@ -91,10 +88,7 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
                     refusal);
             return;
         }
-        if (deadLetters) {
-            this.receivedBytes.rememberIn(container);
-        }
-        this.receivedBytes.deliverUnreadableIn(
+        this.receivedBytes.install(
                 container,
                 failure -> !OutageRegistry.isServiceUnavailable(failure)
                         && this.outages.classify(failure) == FailureKind.MESSAGE);

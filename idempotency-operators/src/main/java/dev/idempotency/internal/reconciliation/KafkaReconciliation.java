@@ -8,7 +8,6 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.job.ConsumerJobs;
 import dev.idempotency.internal.job.RawRecordProducers;
-import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
@@ -87,7 +86,8 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
         if (request.replayFrom() != null
                 && own.stream()
                         .map(ProtectedListener::container)
-                        .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
+                        .anyMatch(container ->
+                                container.getRecordInterceptor() != null || container.getBatchInterceptor() != null)) {
             throw new OperatorActionException(
                     "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
                             .formatted(consumer),

@@ -148,7 +148,6 @@ class InboxStoreIT {
 
     @BeforeEach
     void chooseConsumer() {
-        this.received.beginPoll();
         this.consumer = "consumer-" + UUID.randomUUID();
     }
 
