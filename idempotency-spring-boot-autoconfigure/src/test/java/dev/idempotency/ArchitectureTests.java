@@ -57,8 +57,8 @@ class ArchitectureTests {
             check            1750 database definition failure kafka key lock event result store
             dedup             850 database kafka event store
             definition       2200 database dedup failure kafka key lock event result step store
-            failure          2000 database kafka event
-            kafka            1650
+            failure          1900 database kafka event
+            kafka            1500
             key               950 database kafka store
             listener         2200 database dedup definition failure kafka key lock event store
             producer          250 kafka key

@@ -78,7 +78,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
                 }
             } catch (Throwable ex) {
                 Causes.rethrowIfFatal(ex);
-                throw BatchFailure.at(record, records, ex);
+                throw BatchFailure.at(record, ex);
             }
         }
         return true;
