@@ -28,7 +28,7 @@ final class ChaosRun {
 
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
-    /** For how long nothing may be consumed, after the last fault, before we give up. */
+    /** How long consumption may stall after the last fault before the run is given up. */
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     /** So many that every consumer has some to show that it is at work. */
@@ -190,7 +190,7 @@ final class ChaosRun {
             }
         } while (progress.lag() > 0 && System.nanoTime() - lastProgress < PATIENCE.toNanos());
         if (progress.lag() > 0) {
-            this.progress.accept("Gave up waiting: what is not consumed counts as lost");
+            this.progress.accept("Gave up waiting: unconsumed messages count as lost");
         }
         return progress.ends();
     }
@@ -233,7 +233,7 @@ final class ChaosRun {
                 calls.isEmpty() ? null : checker.stepSummary());
     }
 
-    /** Those of a run that failed are kept. */
+    /** The logs of a failed run are kept. */
     private void deleteLogs() throws IOException {
         try (var files = Files.list(this.directory)) {
             for (Path file : files.filter(each -> each.toString().matches(".*\\.(log|counts|calls)"))

@@ -2,7 +2,7 @@ package dev.idempotency.chaos;
 
 import java.util.Locale;
 
-/** What a message does to its listener. */
+/** The effect of a message on its listener. */
 public enum MessageKind {
 
     /** It is applied. */

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How a run is to be.
+ * Options of a run.
  *
  * @param seed decides on messages and faults: the same seed gives the same of both, though not at the same moment
  * @param messages how many different messages are sent; duplicates come on top

@@ -1,6 +1,6 @@
 package dev.idempotency.chaos;
 
-/** What a record is known by, whatever message is in it. */
+/** The identity of a record, independent of its message. */
 public final class RecordId {
 
     private RecordId() {}

@@ -11,7 +11,7 @@ import java.time.Instant;
  */
 public record StepLine(Instant at, String messageId, String attempt, Event event) {
 
-    /** What has happened. */
+    /** The event. */
     public enum Event {
 
         /** The listener was called, and is about to take its first step. */

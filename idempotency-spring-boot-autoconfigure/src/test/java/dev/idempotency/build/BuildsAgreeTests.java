@@ -95,8 +95,9 @@ class BuildsAgreeTests {
 
     private static SortedSet<String> mavenDependencies() {
         SortedSet<String> facts = new TreeSet<>();
-        for (String module : modules()) {
-            for (Node dependency : nodes(module + "/pom.xml", "//dependency | //annotationProcessorPaths/path")) {
+        for (String folder : modules()) {
+            String module = folder.replace("tests/", "");
+            for (Node dependency : nodes(folder + "/pom.xml", "//dependency | //annotationProcessorPaths/path")) {
                 Map<String, String> parts = new TreeMap<>();
                 for (Node part = dependency.getFirstChild(); part != null; part = part.getNextSibling()) {
                     parts.put(part.getNodeName(), text(part));
@@ -116,13 +117,17 @@ class BuildsAgreeTests {
         Map<String, String> libraries = new TreeMap<>();
         find("(?m)^([\\w-]+) = \\{ module = \"([^\"]+)\"", CATALOG)
                 .forEach(library -> libraries.put("libs." + library.group(1).replace('-', '.'), library.group(2)));
+        String settings = Documentation.read("settings.gradle.kts");
+        Map<String, String> folders = new TreeMap<>();
+        find("project\\(\":([\\w-]+)\"\\)\\.projectDir = file\\(\"([^\"]+)\"\\)", settings)
+                .forEach(moved -> folders.put(moved.group(1), moved.group(2)));
         SortedSet<String> facts = new TreeSet<>();
-        find("(?m)^include\\(([^)]*)\\)", Documentation.read("settings.gradle.kts")).stream()
+        find("(?m)^include\\(([^)]*)\\)", settings).stream()
                 .flatMap(included -> find("\"([\\w-]+)\"", included.group(1)).stream())
                 .map(module -> module.group(1))
                 .forEach(module -> find(
                                 "\"(\\w+)\"\\((?:(libs\\.[\\w.]+)|project\\(\":([\\w-]+)\"\\))\\)",
-                                Documentation.read(module + "/build.gradle.kts"))
+                                Documentation.read(folders.getOrDefault(module, module) + "/build.gradle.kts"))
                         .forEach(dependency -> facts.add("%s: %s %s"
                                 .formatted(
                                         module,

@@ -24,7 +24,7 @@ import org.springframework.boot.SpringApplicationAotProcessor;
 import org.springframework.web.client.RestClient;
 
 /**
- * The sample as {@code spring-boot:process-aot} leaves it, in a JVM of its own: its beans are registered by generated
+ * The sample as {@code spring-boot:process-aot} leaves it, in a separate JVM: its beans are registered by generated
  * code, and the proxies of its listeners were made at build time.
  */
 class AheadOfTimeIT {

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * What stands in the database, all accounts together.
+ * The sums of all balances in the database.
  *
  * @param payments how many payments there are, each counted once
  * @param paidIn what they come to

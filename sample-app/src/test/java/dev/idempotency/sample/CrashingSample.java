@@ -28,7 +28,7 @@ class CrashingSample {
         SpringApplication.run(new Class<?>[] {SampleApplication.class, CrashingSample.class}, args);
     }
 
-    /** What is published after a commit is published by a task. */
+    /** Publications after a commit run in a task. */
     @Bean
     TaskExecutor applicationTaskExecutor() {
         return task -> new Thread(() -> {

@@ -37,7 +37,7 @@ import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 import org.springframework.kafka.test.utils.KafkaTestUtils;
 
 /**
- * What a listener publishes through an outbox, when its process dies between the commit and the publication, and between the
+ * Publications through an outbox when the process dies between the commit and the publication, and between the
  * publication and the outbox's note of it: published at least once, applied by the next consumer once.
  */
 class OutboxCrashIT {

@@ -34,7 +34,7 @@ final class PageUnderTest {
         return text("[data-row='%s'] [data-column='%s'] .value".formatted(row, column));
     }
 
-    /** What the page thinks of an amount. */
+    /** Returns how the page rates an amount. */
     String verdict(String row, String column) {
         return text("[data-row='%s'] [data-column='%s'] .verdict".formatted(row, column));
     }
@@ -45,7 +45,7 @@ final class PageUnderTest {
         return text.isEmpty() ? -1 : Long.parseLong(text.replace(",", ""));
     }
 
-    /** What a cell of a table says. */
+    /** Returns the text of a table cell. */
     String cell(String row, String column) {
         return text("[data-row='%s'] [data-column='%s']".formatted(row, column));
     }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Starts the sample, or what is made of it, in a JVM of its own. */
+/** Starts the sample, or a variant of it, in a separate JVM. */
 final class SampleJvm {
 
     /** Without the test kit, which refuses to be in an application that no test has started. */

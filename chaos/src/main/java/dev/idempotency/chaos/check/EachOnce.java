@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 /**
  * All that was sent is applied once, or dead-lettered if it always fails.
  *
- * @param sent kinds by id: that of the message, or of the record for those who tell only records apart
+ * @param sent kinds by id: of the message, or of the record for consumers that distinguish records
  */
 public record EachOnce(Map<String, MessageKind> sent) implements Expectation {
 

@@ -3,7 +3,7 @@ package dev.idempotency.chaos.check;
 import java.util.List;
 import java.util.Set;
 
-/** What a strategy promises of what was sent. */
+/** The promise of a strategy, checked against the messages sent. */
 public interface Expectation {
 
     /**

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The versions of each entity are applied in ascending order, none twice, and the newest of those that do not fail for good
+ * The versions of each entity are applied in ascending order, none twice, and the newest that does not always fail
  * in any case. Others may have been too old when they arrived. One that always fails is too old at times, but not if all that
  * are newer fail as well.
  *

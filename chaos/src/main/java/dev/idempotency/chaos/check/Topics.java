@@ -28,7 +28,7 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** What the broker knows: how far groups are, and the dead letters. */
+/** Reads from the broker: the positions of groups, and the dead letters. */
 public final class Topics {
 
     private final String bootstrapServers;

@@ -3,7 +3,7 @@ package dev.idempotency.chaos.check;
 import java.util.List;
 
 /**
- * What became of the messages of one consumer.
+ * The outcome of the messages of one consumer.
  *
  * @param consumer the consumer
  * @param applied messages that had an effect
@@ -11,7 +11,7 @@ import java.util.List;
  * @param lost messages that were neither applied nor dead-lettered
  * @param doubled messages that were applied more often than they may be
  * @param outOfOrder versions that were applied after a newer one of their entity
- * @param wronglyDeadLettered messages that were dead-lettered though they do not fail for good
+ * @param wronglyDeadLettered messages that were dead-lettered but do not always fail
  * @param deadLetteredAndApplied messages that were both
  * @param overcounted instances whose meters say that more was processed than was applied
  */

@@ -1,4 +1,4 @@
-/** What was sent, held against what was applied and dead-lettered. */
+/** Compares the messages sent with those applied and dead-lettered. */
 @NullMarked
 package dev.idempotency.chaos.check;
 

@@ -6,13 +6,22 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.kafka.common.TopicPartition;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Profile;
+import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -23,17 +32,17 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The application under test, in a JVM of its own: it is killed, stopped and continued, and loses its servers. */
+/** The application under test, in a separate JVM: it is killed, stopped and continued, and loses its servers. */
 @SpringBootApplication
 public class ConsumerApplication {
 
     public static final String TOPIC = "chaos";
     public static final String DEAD_LETTERS = TOPIC + "-dlt";
 
-    /** Those of the listener that has an error handler of its own. */
+    /** Dead letters of the listener with its own error handler. */
     public static final String OWN_DEAD_LETTERS = TOPIC + "-own-dlt";
 
-    /** Longer than this, and a process that stands still has lost its partitions. */
+    /** A process that is suspended for longer has lost its partitions. */
     public static final int MAX_POLL_INTERVAL_SECONDS = 9;
 
     /** Creates what the application does not create by itself. */
@@ -81,6 +90,21 @@ public class ConsumerApplication {
     @Bean
     JsonMapper jsonMapper() {
         return JsonMapper.builder().build();
+    }
+
+    /** Calls some of the listeners again when they fail, as aspects for retries do. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor retryingAspect() {
+        Set<Class<?>> retried = Set.of(RecordListener.class, BatchListener.class, ManualListener.class);
+        MethodInterceptor retry = call -> {
+            try {
+                return ((ProxyMethodInvocation) call).invocableClone().proceed();
+            } catch (IllegalArgumentException ex) {
+                return call.proceed();
+            }
+        };
+        return new DefaultPointcutAdvisor(new ComposablePointcut((ClassFilter) retried::contains), retry);
     }
 
     @Bean

@@ -48,7 +48,7 @@ class Effects {
         apply(consumer, payloads.stream().map(MessageKind::idOfPayload).toList(), payloads);
     }
 
-    /** For those to whom a message that was published twice is two: they are told apart by their coordinates. */
+    /** For consumers that distinguish records: a message that was published twice counts as two. */
     void applyRecords(String consumer, List<ConsumerRecord<String, String>> records) {
         apply(
                 consumer,

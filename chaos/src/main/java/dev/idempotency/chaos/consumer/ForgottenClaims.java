@@ -3,7 +3,7 @@ package dev.idempotency.chaos.consumer;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Removes in a listener's transaction what was claimed in it, so that nothing is ever recognised. */
+/** Deletes a listener's claims in its own transaction, so that no duplicate is recognised. */
 final class ForgottenClaims {
 
     private static final List<String> TABLES =

@@ -2,7 +2,7 @@ package dev.idempotency.chaos.consumer;
 
 import java.util.List;
 
-/** What is broken in the consumers on purpose, to see whether the checker finds it. */
+/** A fault built into the consumers, to test the checker. */
 public enum Sabotage {
     NONE,
 
@@ -16,9 +16,7 @@ public enum Sabotage {
     NO_CLAIM;
 
     /**
-     * The listeners that can be run with it, by their profiles: a claim of another strategy than that of ids cannot be
-     * committed by itself; between a batch and its offsets nobody is killed but by chance; and of versions only the newest
-     * has to arrive.
+     * Returns the profiles of the listeners that can run with it. Only claims of ids can be committed separately, a kill rarely hits the moment between a batch and its offsets, and only the newest version has to arrive.
      */
     public List<String> listeners() {
         return switch (this) {

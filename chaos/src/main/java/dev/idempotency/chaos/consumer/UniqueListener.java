@@ -8,7 +8,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
-/** Its effect goes into the same table as all others; the row that may be there but once stands in one of its own. */
+/** Writes its effect to the common table, and the unique row to a separate one. */
 @Component
 @Profile("unique")
 class UniqueListener {

@@ -1,4 +1,4 @@
-/** The application under test, in JVMs of its own: listeners of every kind, and ways to sabotage them. */
+/** The application under test, in separate JVMs: listeners of every kind, and ways to sabotage them. */
 @NullMarked
 package dev.idempotency.chaos.consumer;
 

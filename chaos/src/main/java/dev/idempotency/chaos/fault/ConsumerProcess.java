@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One of the JVMs that consume. Each start is an instance with a name of its own, by which its effects are known. */
+/** One of the consuming JVMs. Each start is an instance with a unique name, which its effects carry. */
 public final class ConsumerProcess {
 
     private static final int STOP_SECONDS = 60;
@@ -79,7 +79,7 @@ public final class ConsumerProcess {
         }
     }
 
-    /** Stands still from now on, with its connections and transactions, until {@link #resume}. */
+    /** Suspends the process, with its connections and transactions, until {@link #resume}. */
     public void suspend() {
         signal("STOP");
     }
@@ -98,7 +98,7 @@ public final class ConsumerProcess {
         }
     }
 
-    /** What the meters of the instances that ended in good order say was processed: by instance, then by consumer. */
+    /** Returns the processed counts of the instances that were stopped in an orderly way: by instance, then by consumer. */
     public Map<String, Map<String, Long>> counts() throws IOException {
         Map<String, Map<String, Long>> counts = new TreeMap<>();
         for (String instance : this.instances) {
@@ -114,7 +114,7 @@ public final class ConsumerProcess {
         return counts;
     }
 
-    /** What its instances have called in steps. */
+    /** Returns the calls that its instances made in steps. */
     public List<StepLine> calls() throws IOException {
         List<StepLine> calls = new ArrayList<>();
         for (String instance : this.instances) {

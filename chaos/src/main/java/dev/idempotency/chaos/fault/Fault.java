@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Random;
 
-/** Something that goes wrong, and is mended again. */
+/** A fault that is injected and then healed. */
 public enum Fault {
 
     /** A consumer dies as by {@code kill -9}, and is started again. */
@@ -28,7 +28,7 @@ public enum Fault {
         }
     },
 
-    /** A consumer stands still for longer than its group waits, and comes back as a zombie with open transactions. */
+    /** A consumer is suspended for longer than its group waits, and returns as a zombie with open transactions. */
     ZOMBIE(2, "consumer suspended beyond `max.poll.interval.ms`, then continued") {
 
         @Override
@@ -40,7 +40,7 @@ public enum Fault {
         }
     },
 
-    /** A consumer stands still for a moment. */
+    /** A consumer is suspended for a moment. */
     PAUSE(6, "consumer suspended for a moment") {
 
         @Override

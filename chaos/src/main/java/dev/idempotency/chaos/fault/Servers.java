@@ -87,7 +87,7 @@ public final class Servers implements AutoCloseable {
         return new JdbcTemplate(new DriverManagerDataSource(this.postgres.jdbcUrl()));
     }
 
-    /** Writes all tables to files, for whoever looks for the reason of a failure. */
+    /** Writes all tables to files, to analyse a failed run. */
     public void keepTables(Path directory) throws IOException {
         List<String> tables = jdbc().queryForList(
                         "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",

@@ -49,7 +49,7 @@ public final class TcpProxy implements AutoCloseable {
         this.sockets.forEach(TcpProxy::closeQuietly);
     }
 
-    /** Holds everything that passes for a while, until {@link #heal}. */
+    /** Delays all traffic until {@link #heal}. */
     public void slowDown(Duration delayPerChunk) {
         this.delay = delayPerChunk;
     }

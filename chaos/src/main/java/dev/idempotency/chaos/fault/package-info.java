@@ -1,4 +1,4 @@
-/** What goes wrong, on purpose and by the seed. */
+/** Fault injection, controlled by the seed. */
 @NullMarked
 package dev.idempotency.chaos.fault;
 

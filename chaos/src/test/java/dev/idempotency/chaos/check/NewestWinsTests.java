@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Three versions of each entity; the tests are about those of the first one. */
+/** Three versions of each entity; the tests look at the first entity. */
 class NewestWinsTests {
 
     private static final int ENTITIES = IntStream.iterate(1, i -> i + 1)

@@ -32,7 +32,7 @@ class EmbeddedKafkaConfiguration {
         return () -> List.of(broker.getBrokersAsString().split(","));
     }
 
-    /** Kafka prints to the console, past all logging, how it formats its storage: a screenful that helps nobody here. */
+    /** Kafka prints the formatting of its storage to the console, bypassing the log: noise here. */
     private static final class QuietKafkaBroker extends EmbeddedKafkaKraftBroker {
 
         QuietKafkaBroker() {

@@ -15,7 +15,7 @@ public enum Mishap {
 
     /**
      * The consumer dies when its transaction is committed, and the offset is not. A {@link VirtualMachineError} stops the
-     * container there and then; whoever consumes next is given the record again, as after a crash of the application.
+     * container there and then; the next consumer gets the record again, as after a crash.
      */
     KILLED_CONSUMER {
         @Override
@@ -24,7 +24,7 @@ public enum Mishap {
         }
     },
 
-    /** The listener has a bug until that is fixed: it is not retried, and the payment is given up. */
+    /** The listener has a bug: the payment is not retried but dead-lettered. */
     BUG {
         @Override
         void happen(String paymentId) {

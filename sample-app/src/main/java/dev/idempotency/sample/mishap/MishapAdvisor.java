@@ -34,7 +34,7 @@ class MishapAdvisor extends DefaultPointcutAdvisor {
         return new Outermost(new MishapInterceptor(mishap, mishaps));
     }
 
-    /** What is {@link PriorityOrdered} goes before all that is merely ordered. */
+    /** {@link PriorityOrdered} advisors come before merely ordered ones. */
     private static final class Outermost extends MishapAdvisor implements PriorityOrdered {
 
         @Serial

@@ -1,4 +1,4 @@
-/** What goes wrong in a consumer's life, at the push of a button. Nothing here is needed for idempotency. */
+/** Failures at the push of a button. Nothing here is needed for idempotency. */
 @NullMarked
 package dev.idempotency.sample.mishap;
 

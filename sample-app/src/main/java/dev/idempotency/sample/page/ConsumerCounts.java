@@ -1,7 +1,7 @@
 package dev.idempotency.sample.page;
 
 /**
- * What has become of a consumer's messages since the application started.
+ * Counts of a consumer's messages since the application started.
  *
  * @param consumer its name
  * @param listener class and method

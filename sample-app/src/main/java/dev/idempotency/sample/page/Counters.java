@@ -57,7 +57,7 @@ class Counters implements IdempotencyEventListener {
         return (counter != null) ? Math.round(counter.count()) : tally.sum(count);
     }
 
-    /** What is counted, and the meter that counts it. */
+    /** A count, and its meter. */
     private enum Count {
         PROCESSED("idempotency.messages", "outcome", "processed"),
         REDELIVERIES("idempotency.dedup.hits", "kind", "redelivery"),

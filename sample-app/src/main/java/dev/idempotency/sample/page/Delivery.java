@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a message, as the page tells it.
+ * The outcome of a delivery, as shown on the page.
  *
  * @param number counts deliveries, so that the page can ask for those it does not have
  * @param time when

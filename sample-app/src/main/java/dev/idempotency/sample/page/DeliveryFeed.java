@@ -12,7 +12,7 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** The latest deliveries of all consumers. A bean that is an {@link IdempotencyEventListener} hears of them. */
+/** The latest deliveries of all consumers, collected as an {@link IdempotencyEventListener} bean. */
 @Component
 class DeliveryFeed implements IdempotencyEventListener {
 

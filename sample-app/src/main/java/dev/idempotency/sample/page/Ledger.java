@@ -5,7 +5,7 @@ import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What stands in the database, beside what should stand there. */
+/** The balances in the database, beside the expected ones. */
 @Component
 class Ledger {
 

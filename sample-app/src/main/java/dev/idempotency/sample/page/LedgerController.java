@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the page asks for, several times a second, and a method for each of its buttons. */
+/** Serves the data that the page polls, and one method for each of its buttons. */
 @RestController
 @RequestMapping("/api")
 class LedgerController {
@@ -87,7 +87,7 @@ class LedgerController {
         this.rewind.toTheBeginning();
     }
 
-    /** Mends the listeners: what they have given up can be redriven. */
+    /** Fixes the listeners, so that their dead letters can be redriven. */
     @PostMapping("/repairs")
     void repair() {
         this.mishaps.mend();
@@ -99,7 +99,7 @@ class LedgerController {
     }
 
     /**
-     * What the page shows.
+     * The data of the page.
      *
      * @param now the second since 1970 where the chart ends
      * @param backlog records that wait to be read, over all groups

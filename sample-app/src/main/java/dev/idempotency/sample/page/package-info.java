@@ -1,4 +1,4 @@
-/** What the page shows, and the buttons on it. */
+/** The page: its data and its buttons. */
 @NullMarked
 package dev.idempotency.sample.page;
 

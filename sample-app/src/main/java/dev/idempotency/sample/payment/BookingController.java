@@ -40,7 +40,7 @@ class BookingController {
         return new Booking(number, order.account(), order.amount());
     }
 
-    /** What a client asks for. */
+    /** A request. */
     record Order(String account, BigDecimal amount) {
 
         Order {
@@ -50,6 +50,6 @@ class BookingController {
         }
     }
 
-    /** What it is answered. */
+    /** A response. */
     record Booking(long number, String account, BigDecimal amount) {}
 }

@@ -25,7 +25,7 @@ public class PaymentTopic {
         this.admin = admin;
     }
 
-    /** The containers of its listeners, without those of retry topics. */
+    /** Returns the containers of its listeners, without retry topics. */
     public Collection<MessageListenerContainer> containers() {
         return this.listeners.getListenerContainersMatching((id, container) ->
                 ObjectUtils.containsElement(container.getContainerProperties().getTopics(), Payment.TOPIC));

@@ -29,7 +29,7 @@ public class Payments {
         this.jdbc = jdbc;
     }
 
-    /** Makes up a payment that nobody has heard of. */
+    /** Creates a new random payment. */
     public Payment invent() {
         String id = UUID.randomUUID().toString();
         String account = ACCOUNTS.get(this.random.nextInt(ACCOUNTS.size()));

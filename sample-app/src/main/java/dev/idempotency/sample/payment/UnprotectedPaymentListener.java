@@ -5,10 +5,10 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
 /**
- * The same listener without {@code @IdempotentListener}, on a table of its own: what goes wrong without it.
+ * The same listener without {@code @IdempotentListener}, on a separate table, to show the difference.
  *
  * <p>{@code @Transactional} would save it from the attempt that fails after its work, and from nothing else: a message
- * that comes again would still be added again.
+ * that is redelivered would still be added twice.
  */
 @Component
 class UnprotectedPaymentListener {

@@ -20,7 +20,7 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
-/** A Kafka broker of one test's own, in a process of its own, which can be killed and started again with its data. */
+/** A Kafka broker for one test, in a separate process, which can be killed and restarted with its data. */
 public final class TestBroker implements AutoCloseable {
 
     private static final String CONFIGURATION = """
@@ -69,7 +69,7 @@ public final class TestBroker implements AutoCloseable {
     }
 
     /**
-     * Starts a broker that sends its clients to another port, where a proxy stands before it.
+     * Starts a broker that advertises another port, where a proxy listens.
      *
      * @param advertisedPort the proxy's port
      * @param proxy hears before the start which port the broker will listen on

@@ -13,7 +13,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PostgreSQL server of this JVM's tests; each test class takes a database of its own.
+ * The PostgreSQL server of this JVM's tests; each test class uses a separate database.
  *
  * <p>An embedded server, unless the environment variable {@value #URL_VARIABLE} names another one by its JDBC URL, with
  * {@code user} and {@code password} as parameters of the URL. That user must be allowed to create databases.

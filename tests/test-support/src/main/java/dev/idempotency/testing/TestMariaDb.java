@@ -96,7 +96,7 @@ public final class TestMariaDb {
                 statement.execute("flush privileges");
                 statement.execute("drop user if exists ''@'localhost'");
                 statement.execute("alter user 'root'@'localhost' identified by ''");
-                // Everybody may do anything in databases whose names begin like those of the tests.
+                // Grants everything on databases with the prefix of the tests.
                 statement.execute("delete from mysql.db where user in ('', 'PUBLIC')");
                 statement.execute("flush privileges");
             }

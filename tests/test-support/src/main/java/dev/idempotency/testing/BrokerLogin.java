@@ -73,7 +73,7 @@ record BrokerLogin(int port, Path directory) {
         return this.directory.resolve("broker.pem");
     }
 
-    /** What is to be added to the configuration of a broker, in place of what it says of listeners. */
+    /** Returns the broker properties that replace its listeners. */
     String configuration(int plainPort, int controllerPort) {
         return CONFIGURATION.formatted(
                 plainPort, controllerPort, this.port, USER, PASSWORD, keystore(), STORE_PASSWORD);

@@ -4,10 +4,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** A database of its own for one test class, dropped when closed. */
+/** A database for one test class, dropped when closed. */
 public final class TestDatabase implements AutoCloseable {
 
-    /** Whoever has been let in, and is not among the sessions yet, would not be cut; meanwhile he locks the database. */
+    /** A session that is still being opened would be missed, and locks the database meanwhile. */
     private static final String AWAIT_THOSE_BEING_LET_IN = """
             do $$ begin
                 while exists (

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 
 /**
- * The Kafka broker of this JVM's tests; each test takes topics of its own.
+ * The Kafka broker of this JVM's tests; each test uses separate topics.
  *
  * <p>An embedded KRaft broker, unless the environment variable {@value #SERVERS_VARIABLE} names another one.
  */
@@ -95,7 +95,7 @@ public final class TestKafka {
             }
             EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
             broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
-            // Members of groups with the newer protocol hear of new assignments with a heartbeat only, by default of 5
+            // Members of groups with the newer protocol get new assignments with a heartbeat only, by default of 5
             // s.
             broker.brokerProperty("group.consumer.min.heartbeat.interval.ms", "200");
             broker.brokerProperty("group.consumer.heartbeat.interval.ms", "200");
