@@ -121,7 +121,7 @@ public final class TopicIdTracker {
             Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
             throw new ConsumerWaitingException(
                     Awaited.BROKER,
-                    ("The message %s waits: it is recognised by its place in its topic, which the brokers %s did not"
+                    ("The message %s waits: it is recognised by its offset in its topic, which the brokers %s did not"
                                     + " describe: %s. See that the consumer's settings lead to the brokers, that the topic"
                                     + " exists, and that the application may describe it.")
                             .formatted(record, connection.servers(), cause),
