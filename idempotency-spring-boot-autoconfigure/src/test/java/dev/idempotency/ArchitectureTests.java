@@ -61,7 +61,7 @@ class ArchitectureTests {
             kafka            1500
             key               950 database kafka store
             listener         2200 database dedup definition failure kafka key lock event store
-            producer          250 kafka key
+            producer          200 kafka key
             inbox            1550 database definition job kafka event retention store
             job               500 kafka
             reconciliation    850 database definition inbox job kafka listener event redrive store
