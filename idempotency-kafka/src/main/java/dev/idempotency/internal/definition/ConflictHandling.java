@@ -6,13 +6,13 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.kafka.ReceivedRecords;
+import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -36,17 +36,14 @@ public final class ConflictHandling {
             MessageConflictException.class.getName().getBytes(StandardCharsets.UTF_8);
 
     private final OnConflict mode;
-    private final Function<ConsumerRecord<?, ?>, @Nullable Long> digester;
+    private final PayloadDigester digester;
     private final IdempotencyEventListener observer;
     private final LongSupplier nanoTime;
     private final AtomicLong withoutWarning = new AtomicLong();
     private final AtomicLong nextWarning;
 
     ConflictHandling(
-            OnConflict mode,
-            Function<ConsumerRecord<?, ?>, @Nullable Long> digester,
-            IdempotencyEventListener observer,
-            LongSupplier nanoTime) {
+            OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, LongSupplier nanoTime) {
         this.mode = mode;
         this.digester = digester;
         this.observer = observer;
@@ -56,10 +53,21 @@ public final class ConflictHandling {
 
     /** The handling of a listener's conflicts. Payloads are digested only where conflicts are looked for. */
     static ConflictHandling of(
-            OnConflict mode, ListenerCandidate candidate, ReceivedRecords received, IdempotencyEventListener observer) {
+            OnConflict mode,
+            ListenerCandidate candidate,
+            DeserializerInstrumentation receivedBytes,
+            String consumer,
+            IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
-        return new ConflictHandling(mode, compared ? received::digestOf : record -> null, observer, System::nanoTime);
+        PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
+        if (digester == PayloadDigester.OF_VALUES) {
+            logger.info(
+                    "Payloads of consumer '{}' are compared only if they are text or bytes. {}.",
+                    consumer,
+                    DeserializerInstrumentation.refusal(candidate.container()));
+        }
+        return new ConflictHandling(mode, digester, observer, System::nanoTime);
     }
 
     /**
@@ -69,7 +77,7 @@ public final class ConflictHandling {
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
         boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(KafkaCoordinates.of(record));
-        return (copy && !hadConflict(record)) ? null : this.digester.apply(record);
+        return (copy && !hadConflict(record)) ? null : this.digester.digest(record);
     }
 
     private static boolean hadConflict(ConsumerRecord<?, ?> record) {

@@ -126,8 +126,8 @@ final class ListenerResolver {
         if (manager != null && faults.found().isEmpty()) {
             IdempotencyEventListener observer = observers.apply(description);
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
-            ConflictHandling conflicts = ConflictHandling.of(
-                    onConflict, candidate, this.defaults.receivedBytes().records(), observer);
+            ConflictHandling conflicts =
+                    ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);
             boolean fromHeaders = !StringUtils.hasText(key)
                     && lock == null
                     && this.defaults.keyResolver() instanceof HeaderKeyResolver;

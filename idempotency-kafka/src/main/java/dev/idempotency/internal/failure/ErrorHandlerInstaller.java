@@ -66,19 +66,22 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
-        instrumentDeserializers(container, consumer);
-        if (container.getCommonErrorHandler() == null) {
+        boolean provided = container.getCommonErrorHandler() == null;
+        instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
+        if (provided) {
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(consumer, recoverer(consumer, observer), outage, this.retries));
         }
         wrapErrorHandler(container, suspension);
         // It would commit records that the container has polled and not yet delivered.
         container.getContainerProperties().setFixTxOffsets(false);
+        this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
     }
 
     /** Keeps received bytes for dead letters, and has records that cannot be read delivered to the error handler. */
-    private void instrumentDeserializers(AbstractMessageListenerContainer<?, ?> container, String consumer) {
+    private void instrumentDeserializers(
+            AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
         String refusal = DeserializerInstrumentation.refusal(container);
         if (refusal != null) {
             logger.info(
@@ -89,7 +92,10 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
                     refusal);
             return;
         }
-        this.receivedBytes.install(
+        if (deadLetters) {
+            this.receivedBytes.rememberIn(container);
+        }
+        this.receivedBytes.deliverUnreadableIn(
                 container,
                 failure -> !OutageRegistry.isServiceUnavailable(failure)
                         && this.outages.classify(failure) == FailureKind.MESSAGE);

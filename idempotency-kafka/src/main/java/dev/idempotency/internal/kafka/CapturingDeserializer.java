@@ -113,6 +113,9 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
 
     @Override
     public void close() {
+        if (this.received != null) {
+            this.received.close();
+        }
         if (this.delegate != null) {
             this.delegate.close();
         }

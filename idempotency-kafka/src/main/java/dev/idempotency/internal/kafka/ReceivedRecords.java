@@ -1,14 +1,11 @@
 package dev.idempotency.internal.kafka;
 
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.zip.CRC32C;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -18,16 +15,10 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records as received, for as long as they are in use. They are known by their headers, the one object that deserializers
- * and listener both see; nothing is added to these that would travel to other topics.
+ * Records of the current poll of each consumer thread, as received. They are known by their headers, the one object
+ * that deserializers and listener both see; nothing is added to these that would travel to other topics.
  */
 public final class ReceivedRecords {
-
-    /** The digest of no value, which is not an empty one: no length is negative. */
-    static final long OF_NO_VALUE = -1;
-
-    private final Map<Key, Received> byHeaders = new ConcurrentHashMap<>();
-    private final ReferenceQueue<Headers> collected = new ReferenceQueue<>();
 
     /** The bytes of a record, and its headers, since deserializers remove some. */
     private static final class Received {
@@ -41,66 +32,46 @@ public final class ReceivedRecords {
         }
     }
 
-    /** Compares headers by identity: they change, and two records may have equal ones. */
-    private static final class Key extends WeakReference<Headers> {
+    private final Map<Thread, Map<Headers, Received>> polls = new ConcurrentHashMap<>();
 
-        private final int hash;
+    /** Forgets the records of this thread's last poll. Only records received after this are remembered. */
+    public void beginPoll() {
+        // Headers change, and two records may have equal ones.
+        this.polls.put(Thread.currentThread(), new IdentityHashMap<>());
+    }
 
-        Key(Headers headers, @Nullable ReferenceQueue<Headers> collected) {
-            super(headers, collected);
-            this.hash = System.identityHashCode(headers);
-        }
-
-        @Override
-        public int hashCode() {
-            return this.hash;
-        }
-
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return this == other || (other instanceof Key key && get() != null && key.refersTo(get()));
-        }
+    /** Forgets the records of this thread, whose consumer is closed. */
+    void close() {
+        this.polls.remove(Thread.currentThread());
     }
 
     /** Remembers the key or the value of a record; returns a copy. */
     public byte[] remember(Headers headers, boolean key, ByteBuffer data) {
-        forgetCollected();
         byte[] bytes = Utils.toArray(data);
-        Received received = this.byHeaders.computeIfAbsent(
-                new Key(headers, this.collected), ofRecord -> new Received(copy(headers)));
-        if (key) {
-            received.key = bytes;
-        } else {
-            received.value = bytes;
+        Map<Headers, Received> poll = this.polls.get(Thread.currentThread());
+        if (poll != null) {
+            Received received = poll.computeIfAbsent(headers, ofRecord -> new Received(copy(ofRecord)));
+            if (key) {
+                received.key = bytes;
+            } else {
+                received.value = bytes;
+            }
         }
         return bytes;
     }
 
-    private void forgetCollected() {
-        for (Reference<?> next = this.collected.poll(); next != null; next = this.collected.poll()) {
-            this.byHeaders.remove(next);
-        }
-    }
-
     private @Nullable Received lookUp(ConsumerRecord<?, ?> record) {
-        return this.byHeaders.get(new Key(record.headers(), null));
+        return this.polls.getOrDefault(Thread.currentThread(), Map.of()).get(record.headers());
     }
 
-    /**
-     * The digest of a record's value as it came from the broker, or {@code null} if that is not known: its length and its
-     * CRC-32C. Two values that differ have the same one if they are of the same length, and then once in four billion times.
-     */
-    public @Nullable Long digestOf(ConsumerRecord<?, ?> record) {
+    /** The digest of a record's value as it came from the broker, or {@code null} if that is not known. */
+    @Nullable
+    Long digestOf(ConsumerRecord<?, ?> record) {
         Received found = lookUp(record);
         if (found == null) {
-            return wasNotDeserialized(record) ? (Long) OF_NO_VALUE : null;
+            return wasNotDeserialized(record) ? (Long) PayloadDigester.OF_NO_VALUE : null;
         }
-        if (found.value == null) {
-            return OF_NO_VALUE;
-        }
-        CRC32C crc = new CRC32C();
-        crc.update(found.value);
-        return ((long) found.value.length << Integer.SIZE) | crc.getValue();
+        return (found.value != null) ? PayloadDigester.of(ByteBuffer.wrap(found.value)) : PayloadDigester.OF_NO_VALUE;
     }
 
     /** Such a record was not passed to a deserializer. */
@@ -134,8 +105,7 @@ public final class ReceivedRecords {
     }
 
     int size() {
-        forgetCollected();
-        return this.byHeaders.size();
+        return this.polls.values().stream().mapToInt(Map::size).sum();
     }
 
     /** Listeners may write into the arrays that they find in headers. */

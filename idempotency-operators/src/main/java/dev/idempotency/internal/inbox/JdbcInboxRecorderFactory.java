@@ -45,6 +45,7 @@ public final class JdbcInboxRecorderFactory implements InboxRecorder.Factory {
     @Override
     public InboxRecorder create(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         this.connections.put(consumer, BrokerConnection.of(container));
+        this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
         return new JdbcInboxRecorder(
                 this.store,

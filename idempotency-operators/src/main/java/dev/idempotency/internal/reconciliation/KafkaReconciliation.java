@@ -8,6 +8,7 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.job.ConsumerJobs;
 import dev.idempotency.internal.job.RawRecordProducers;
+import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
@@ -86,8 +87,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
         if (request.replayFrom() != null
                 && own.stream()
                         .map(ProtectedListener::container)
-                        .anyMatch(container ->
-                                container.getRecordInterceptor() != null || container.getBatchInterceptor() != null)) {
+                        .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
             throw new OperatorActionException(
                     "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
                             .formatted(consumer),

@@ -9,6 +9,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -27,8 +28,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 class ConflictHandlingTests {
 
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 1);
-    private final ConflictHandling handling =
-            new ConflictHandling(OnConflict.WARN, record -> 1L, IdempotencyEventListener.NO_OP, this.clock::get);
+    private final ConflictHandling handling = new ConflictHandling(
+            OnConflict.WARN, PayloadDigester.OF_VALUES, IdempotencyEventListener.NO_OP, this.clock::get);
 
     private static Conflict conflict(long offset) {
         return new Conflict(

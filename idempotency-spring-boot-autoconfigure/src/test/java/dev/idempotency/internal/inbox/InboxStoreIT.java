@@ -148,6 +148,7 @@ class InboxStoreIT {
 
     @BeforeEach
     void chooseConsumer() {
+        this.received.beginPoll();
         this.consumer = "consumer-" + UUID.randomUUID();
     }
 

@@ -86,6 +86,7 @@ class InboxValuesTests {
     @Test
     void theBytesOfARecordThatAnInterceptorReplacedAreUnknown() {
         Headers headers = new RecordHeaders();
+        this.received.beginPoll();
         this.received.remember(headers, false, ByteBuffer.wrap(new byte[] {1}));
         assertThat(keep(headers, "changed", ELSEWHERE, false).payload()).containsExactly(1);
         StoredMessage unknown = keep(new RecordHeaders(), "changed", ELSEWHERE, false);

@@ -1,7 +1,6 @@
 package dev.idempotency.internal.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -10,12 +9,20 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.common.utils.Bytes;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Records as received, and their digests. */
+/** What is remembered of records as they were received, and their digests. */
 class ReceivedRecordsTests {
 
     private final ReceivedRecords received = new ReceivedRecords();
+
+    @BeforeEach
+    void beginPoll() {
+        this.received.beginPoll();
+    }
 
     private static ConsumerRecord<String, String> record(Headers headers, String key, String value) {
         return new ConsumerRecord<>(
@@ -63,31 +70,58 @@ class ReceivedRecordsTests {
     }
 
     @Test
-    void lengthAndChecksumOfTheReceivedValueAreInOneNumber() {
+    void aPayloadIsDigestedAsItWasReceived() {
         Headers headers = new RecordHeaders();
-        this.received.remember(headers, false, ByteBuffer.wrap("123456789".getBytes(StandardCharsets.US_ASCII)));
+        this.received.remember(headers, false, bytes('v'));
         Headers tombstone = new RecordHeaders();
         this.received.remember(tombstone, true, bytes('k'));
-        // The check value of CRC-32C.
-        assertThat(this.received.digestOf(record(headers, null, "made of it"))).isEqualTo((9L << 32) | 0xE3069283L);
-        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(-1);
+        assertThat(this.received.digestOf(record(headers, null, "made of it")))
+                .isEqualTo(PayloadDigester.of(ByteBuffer.wrap(new byte[] {'v'})));
+        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(PayloadDigester.OF_NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), null, null)))
-                .isEqualTo(-1);
+                .isEqualTo(PayloadDigester.OF_NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), "k", "put in its place")))
                 .isNull();
     }
 
     @Test
-    void aRecordIsRememberedForAsLongAsItIsInUse() {
-        ConsumerRecord<String, String> held = record(new RecordHeaders(), null, "v");
-        this.received.remember(held.headers(), false, bytes(1));
-        for (int i = 0; i < 1000; i++) {
+    void recordsOfAnotherConsumerAreNotForgotten() throws Exception {
+        Headers headers = new RecordHeaders();
+        this.received.remember(headers, false, bytes(1));
+        Thread other = new Thread(() -> {
             this.received.remember(new RecordHeaders(), false, bytes(2));
-        }
-        await().until(() -> {
-            System.gc();
-            return this.received.size() == 1;
+            this.received.beginPoll();
+            this.received.close();
         });
-        assertThat(this.received.find(held)).isNotNull();
+        other.start();
+        other.join();
+        assertThat(this.received.find(record(headers, null, "v"))).isNotNull();
+        assertThat(this.received.size()).isOne();
+        this.received.beginPoll();
+        assertThat(this.received.size()).isZero();
+    }
+
+    private static @Nullable Long digest(@Nullable Object value) {
+        return PayloadDigester.OF_VALUES.digest(new ConsumerRecord<>("topic", 0, 0, "key", value));
+    }
+
+    @Test
+    void lengthAndChecksumAreInOneNumber() {
+        // The check value of CRC-32C.
+        assertThat(digest("123456789")).isEqualTo((9L << 32) | 0xE3069283L);
+        assertThat(digest("")).isZero();
+        assertThat(digest(null)).as("no value is not an empty one").isEqualTo(-1);
+    }
+
+    @Test
+    void textAndBytesAreDigestedAlikeAndOtherTypesNotAtAll() {
+        byte[] bytes = "Grüße 😀".getBytes(StandardCharsets.UTF_8);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        assertThat(digest("Grüße 😀"))
+                .isEqualTo(digest(bytes))
+                .isEqualTo(digest(Bytes.wrap(bytes)))
+                .isEqualTo(digest(buffer));
+        assertThat(buffer.remaining()).isEqualTo(bytes.length);
+        assertThat(digest(42)).isNull();
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.inbox.Inbox;
@@ -16,6 +17,9 @@ import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
@@ -28,6 +32,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -128,6 +133,15 @@ class ConflictsIT extends ListenersTest {
         assertThat(givenUp(Retried.class)).containsExactly("other");
     }
 
+    @Test
+    void whereBytesCannotBeHadTextIsComparedAsItIsAndTheLogSaysSo(CapturedOutput output) {
+        deliver(OwnFactory.class, "1:first", "1:first", "1:other");
+        assertThat(outcomes(OwnFactory.class).conflicts).hasSize(1);
+        assertThat(output)
+                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
+                .doesNotContain("Payloads of consumer 'warned'");
+    }
+
     @IdempotentListener(consumer = "warned", inbox = "true")
     static class Warned extends OfRecords {}
 
@@ -136,6 +150,10 @@ class ConflictsIT extends ListenersTest {
 
     @IdempotentListener(consumer = "kept", onConflict = "fail", inbox = "true")
     static class Kept extends OfRecords {}
+
+    @Container(factory = "ownConsumers")
+    @IdempotentListener("own-factory")
+    static class OwnFactory extends OfRecords {}
 
     static class Retried extends Listener {
 
@@ -149,10 +167,41 @@ class ConflictsIT extends ListenersTest {
 
     static class Beans {
 
+        @Bean
+        static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(factory -> factory.setConsumerFactory(new OwnConsumerFactory(consumers)));
+        }
+
         /** For the pauses of retry topics. */
         @Bean
         static TaskScheduler taskScheduler() {
             return new ThreadPoolTaskScheduler();
+        }
+    }
+
+    /** One that is not Spring Kafka's, so that nobody can stand before its deserializers. */
+    private record OwnConsumerFactory(ConsumerFactory<Object, Object> springs)
+            implements ConsumerFactory<Object, Object> {
+
+        @Override
+        public Consumer<Object, Object> createConsumer(
+                String groupId, String clientIdPrefix, String clientIdSuffix, Properties properties) {
+            return this.springs.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties);
+        }
+
+        @Override
+        public Consumer<Object, Object> createConsumer(String groupId, String clientIdPrefix, String clientIdSuffix) {
+            return createConsumer(groupId, clientIdPrefix, clientIdSuffix, null);
+        }
+
+        @Override
+        public boolean isAutoCommit() {
+            return this.springs.isAutoCommit();
+        }
+
+        @Override
+        public Map<String, Object> getConfigurationProperties() {
+            return this.springs.getConfigurationProperties();
         }
     }
 }
