@@ -15,20 +15,22 @@ import dev.idempotency.testing.TestPostgresServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.GroupState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.KafkaTemplate;
-import org.springframework.kafka.support.KafkaHeaders;
 
 @Tag("slow")
 class ServerRestartIT {
@@ -84,11 +86,24 @@ class ServerRestartIT {
                     .get(120, TimeUnit.SECONDS);
             // There is no dead-letter topic.
             awaitOutages(app, Awaited.DEAD_LETTERS);
+            awaitStableGroups();
             this.broker.createTopic(TOPIC + "-dlt", 1);
             await().atMost(Duration.ofSeconds(90))
                     .untilAsserted(() -> assertThat(fates(app)).isEqualTo(expected()));
-            assertThat(app.bean(Effects.class).counts().values()).containsOnly(1);
             assertThat(app.bean(OutageRegistry.class).current()).isEmpty();
+            // Now that the producer knows the topic it does not fail at once without a broker: the letter is on its
+            // way.
+            send(app, "deadly");
+            send(app, 20);
+            app.bean(LastAttempt.class).begun.get(60, TimeUnit.SECONDS);
+            this.broker.kill();
+            app.bean(LastAttempt.class).brokerGone.complete(null);
+            this.broker.startAgain();
+            // A consumer that lost its partition before it could commit the offset publishes the letter once more.
+            await().atMost(Duration.ofSeconds(90))
+                    .untilAsserted(() ->
+                            assertThat(fates(app).keySet()).isEqualTo(expected().keySet()));
+            assertThat(app.bean(Effects.class).counts().values()).containsOnly(1);
         }
     }
 
@@ -100,39 +115,79 @@ class ServerRestartIT {
                         .containsAll(CONSUMERS));
     }
 
-    private Set<String> expected() {
-        return this.sent.stream()
-                .flatMap(payload -> CONSUMERS.stream().map(consumer -> payload + " " + consumer))
-                .collect(Collectors.toSet());
-    }
-
-    private void send(TestApplication app, int count) {
-        @SuppressWarnings("unchecked")
-        KafkaTemplate<String, String> template = app.bean(KafkaTemplate.class);
-        for (int i = 0; i < count; i++) {
-            int number = this.sent.size();
-            String payload = ((number % 97 == 5) ? "poison " : (number % 50 == 7) ? "slow " : "good ") + number;
-            this.sends.add(template.send(TestApplication.message(TOPIC, number % 3, payload, payload)));
-            this.sent.add(payload);
+    /** A consumer that loses its partition before it has committed the offset publishes the dead letter once more. */
+    private void awaitStableGroups() {
+        try (Admin admin = this.broker.admin()) {
+            await("all consumers back").atMost(Duration.ofSeconds(90)).untilAsserted(() -> assertThat(
+                            admin.describeConsumerGroups(CONSUMERS).all().get(30, TimeUnit.SECONDS))
+                    .allSatisfy((name, group) -> {
+                        assertThat(group.groupState()).isEqualTo(GroupState.STABLE);
+                        assertThat(group.members())
+                                .flatExtracting(member -> member.assignment().topicPartitions())
+                                .hasSize(3);
+                    }));
         }
     }
 
-    /**
-     * Messages that were applied, or stand in the dead-letter topic, for each consumer. One that loses its partition before it
-     * has committed the offset publishes its dead letter once more.
-     */
-    private Set<String> fates(TestApplication app) {
-        Set<String> fates = new HashSet<>(app.bean(Effects.class).counts().keySet());
+    private Map<String, Integer> expected() {
+        Map<String, Integer> expected = new TreeMap<>();
+        this.sent.forEach(payload -> CONSUMERS.forEach(consumer -> expected.put(payload + " " + consumer, 1)));
+        return expected;
+    }
+
+    private void send(TestApplication app, int count) {
+        for (int i = 0; i < count; i++) {
+            int number = this.sent.size();
+            send(app, (number % 97 == 5) ? "poison" : (number % 50 == 7) ? "slow" : "good");
+        }
+    }
+
+    private void send(TestApplication app, String kind) {
+        @SuppressWarnings("unchecked")
+        KafkaTemplate<String, String> template = app.bean(KafkaTemplate.class);
+        int number = this.sent.size();
+        String payload = kind + " " + number;
+        this.sends.add(template.send(TestApplication.message(TOPIC, number % 3, payload, payload)));
+        this.sent.add(payload);
+    }
+
+    /** How often each message was applied, or stands in the dead-letter topic, for each consumer. */
+    private Map<String, Integer> fates(TestApplication app) {
+        Map<String, Integer> fates = new TreeMap<>(app.bean(Effects.class).counts());
         for (ConsumerRecord<String, String> letter : TopicContents.of(this.broker.bootstrapServers(), TOPIC + "-dlt")) {
-            byte[] group = letter.headers()
-                    .lastHeader(KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP)
-                    .value();
-            fates.add(letter.value() + " " + new String(group, StandardCharsets.UTF_8));
+            String group = new String(
+                    letter.headers()
+                            .lastHeader("kafka_dlt-original-consumer-group")
+                            .value(),
+                    StandardCharsets.UTF_8);
+            fates.merge(letter.value() + " " + group, 1, Integer::sum);
         }
         return fates;
     }
 
+    /** Of a message that is about to be given up. */
+    static class LastAttempt {
+
+        final CompletableFuture<Void> begun = new CompletableFuture<>();
+        final CompletableFuture<Void> brokerGone = new CompletableFuture<>();
+        private final AtomicInteger attempts = new AtomicInteger();
+
+        void count() {
+            if (this.attempts.incrementAndGet() == MAX_ATTEMPTS) {
+                this.begun.complete(null);
+                this.brokerGone.join();
+            }
+        }
+    }
+
+    @Import(LastAttempt.class)
     static class Listeners extends HasEffects {
+
+        private final LastAttempt lastAttempt;
+
+        Listeners(LastAttempt lastAttempt) {
+            this.lastAttempt = lastAttempt;
+        }
 
         @KafkaListener(topics = TOPIC, groupId = "records", concurrency = "3")
         @IdempotentListener("records")
@@ -154,7 +209,10 @@ class ServerRestartIT {
 
         private void work(String payload, String consumer) {
             this.effects.happen(payload + " " + consumer);
-            if (payload.startsWith("poison")) {
+            if (payload.startsWith("deadly") && consumer.equals("records")) {
+                this.lastAttempt.count();
+            }
+            if (payload.startsWith("poison") || payload.startsWith("deadly")) {
                 throw new IllegalStateException(payload);
             }
             if (payload.startsWith("slow")) {
