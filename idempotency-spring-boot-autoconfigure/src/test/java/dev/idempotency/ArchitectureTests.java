@@ -50,17 +50,17 @@ class ArchitectureTests {
             event           600
             operation         700 database lock event result step store
             result            400 database store
-            retention         600 database event store
+            retention         750 database event store
             step              300 database event result store
             store            1750 database
             check            1700 database definition failure kafka key lock event result store
             dedup             850 database kafka event store
             definition       2100 database dedup failure kafka key lock event result step store
-            failure          2000 database kafka event
-            kafka            1650
+            failure          1900 database kafka event
+            kafka            1600
             key               850 database kafka store
             listener         2000 database dedup definition failure kafka key lock event store
-            producer          250 kafka key
+            producer          200 kafka key
             inbox            1500 database definition job kafka event retention store
             job               600 database kafka
             reconciliation    850 database definition inbox job kafka listener event redrive store

@@ -104,7 +104,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
                 }
             } catch (Throwable ex) {
                 Causes.rethrowIfFatal(ex);
-                throw BatchFailure.at(record, records, ex);
+                throw BatchFailure.at(record, ex);
             }
         }
         return true;

@@ -39,8 +39,8 @@ import org.springframework.kafka.support.Acknowledgment;
  *       records, of batches, or of polls, for which {@code AckMode.RECORD} becomes {@code BATCH};
  *   <li>keys that cannot be used, and steps of unknown outcome, are not retried by the application's error handler, nor in retry topics;
  *   <li>{@link ErrorHandlerInstaller#install}: deserializers that remember the bytes and deliver what they cannot read, the
- *       provided error handler where there is none, {@code SuspendingErrorHandler} around it, {@code fixTxOffsets} switched
- *       off, and an interceptor that forgets the bytes after each poll.
+ *       provided error handler where there is none, {@code SuspendingErrorHandler} around it, {@code fixTxOffsets}
+ *       switched off, and an interceptor that forgets the bytes after each poll.
  * </ol>
  */
 public record ListenerContainerConfigurer(
