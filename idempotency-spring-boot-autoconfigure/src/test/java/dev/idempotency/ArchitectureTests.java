@@ -62,9 +62,9 @@ class ArchitectureTests {
             listener         2000 database dedup definition failure kafka key lock event store
             producer          200 kafka key
             inbox            1500 database definition job kafka event retention store
-            job               600 database kafka
-            reconciliation    850 database definition inbox job kafka listener event redrive store
-            redrive          1200 database definition failure job kafka event
+            job               550 database kafka
+            reconciliation    800 database definition inbox job kafka listener event redrive store
+            redrive          1150 database definition failure job kafka event
             actuate          1300 database inbox job metrics event reconciliation redrive retention step store
             autoconfigure    1700 actuate check database dedup definition failure inbox job kafka key listener lock metrics event operation producer reconciliation redrive result retention step store
             metrics           750 event store

@@ -21,6 +21,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +33,6 @@ final class InboxReader {
     private static final String ENTRY_COLUMNS =
             "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset, attempts,"
                     + " replays, last_error, received_at, processed_at, updated_at, payload_size, payload_omitted";
-
-    private static final List<String> TIMES = List.of("received_at", "processed_at", "updated_at");
 
     private static final String ORDER = "order by updated_at desc, consumer_id desc, message_id desc";
 
@@ -96,11 +95,9 @@ final class InboxReader {
         this.jdbc = database.jdbc(InboxTable.TIMEOUT_SECONDS);
         this.dialect = database.dialect();
         this.table = database.inboxTable();
-        String columns = ENTRY_COLUMNS;
-        for (String time : TIMES) {
-            columns = columns.replace(time, this.dialect.secondsOf(time) + " as " + time + "_seconds");
-        }
-        this.entry = columns;
+        this.entry = Pattern.compile("\\w+_at")
+                .matcher(ENTRY_COLUMNS)
+                .replaceAll(time -> this.dialect.secondsOf(time.group()) + " as " + time.group() + "_seconds");
     }
 
     /** Where a page ended, as text that is part of URLs. Nothing in the table contains a NUL character. */

@@ -78,27 +78,8 @@ public final class DeadLetterSources {
         }
     }
 
+    /** The dead letters of a consumer, which must have a listener. */
     Source find(String consumer) {
-        Source source;
-        try {
-            source = resolve(consumer);
-        } catch (KafkaException ex) {
-            throw new OperatorActionException(
-                    "The topics of consumer '%s', which are found by a pattern, cannot be listed: %s. See that the brokers can be reached with the listener's settings, and that the application may describe topics."
-                            .formatted(consumer, ex),
-                    ex);
-        }
-        if (source == null) {
-            throw new OperatorActionException(
-                    "There is no listener of consumer '%s' in this application; there are %s"
-                            .formatted(consumer, consumers()),
-                    null);
-        }
-        return source;
-    }
-
-    /** The dead letters of a consumer, or {@code null} if it has no listener. */
-    private @Nullable Source resolve(String consumer) {
         List<ProtectedListener> own = this.listeners.get().stream()
                 .filter(listener -> listener.consumer().name().equals(consumer))
                 .toList();
@@ -110,11 +91,15 @@ public final class DeadLetterSources {
                 .distinct()
                 .toList();
         if (main.isEmpty()) {
-            return null;
+            throw new OperatorActionException(
+                    "There is no listener of consumer '%s' in this application; there are %s"
+                            .formatted(consumer, consumers()),
+                    null);
         }
         BrokerConnection listener = BrokerConnection.of(main.get(0));
-        Set<String> topics =
-                main.stream().flatMap(container -> topicsOf(container).stream()).collect(Collectors.toSet());
+        Set<String> topics = main.stream()
+                .flatMap(container -> topicsOf(consumer, container).stream())
+                .collect(Collectors.toSet());
         SortedSet<String> deadLetters = new TreeSet<>();
         topics.forEach(topic -> deadLetters.add(topic + this.suffix));
         Set<String> ids =
@@ -148,12 +133,17 @@ public final class DeadLetterSources {
         return producers.leadsElsewhereThan(listener) ? producers : listener;
     }
 
-    private static List<String> topicsOf(AbstractMessageListenerContainer<?, ?> container) {
+    private static List<String> topicsOf(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         if (container.getContainerProperties().getTopicPattern() == null) {
             return ListenerContainers.topicsOf(container);
         }
         try (PartitionReader reader = new PartitionReader(BrokerConnection.of(container), "dead-letters", null, true)) {
             return reader.topicsOf(container);
+        } catch (KafkaException ex) {
+            throw new OperatorActionException(
+                    "The topics of consumer '%s', which are found by a pattern, cannot be listed: %s. See that the brokers can be reached with the listener's settings, and that the application may describe topics."
+                            .formatted(consumer, ex),
+                    ex);
         }
     }
 }
