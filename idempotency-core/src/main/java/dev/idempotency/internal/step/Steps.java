@@ -117,8 +117,9 @@ public final class Steps {
                             + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
         }
         if (steps == null) {
-            return refused("steps are stored in a table beside the processed messages, but the application defines its own"
-                    + " ProcessedMessageStore. Use the provided store.");
+            return refused(
+                    "steps are stored in a table beside the processed messages, but the application defines its own"
+                            + " ProcessedMessageStore. Use the provided store.");
         }
         return (id, name, type, call) -> steps.run(id, name, type, call, listener);
     }
