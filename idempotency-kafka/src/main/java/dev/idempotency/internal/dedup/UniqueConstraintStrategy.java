@@ -5,6 +5,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.PostgresTransactionState;
 import dev.idempotency.internal.database.UniqueConstraint;
 import dev.idempotency.internal.store.ClaimTransaction;
 import java.sql.BatchUpdateException;
@@ -30,7 +31,7 @@ record UniqueConstraintStrategy(UniqueConstraint constraint, IdempotencyDatabase
 
     @Override
     public boolean mayBeRefused() {
-        return this.transaction.ask(UniqueConstraint::isAborted);
+        return this.transaction.ask(PostgresTransactionState::isAborted);
     }
 
     @Override

@@ -222,9 +222,12 @@ class RingCleanupIT {
                 $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$
                 """);
         this.jdbc.execute("create trigger crash %s on %s execute function crash()".formatted(point, this.table));
-        assertThatException().isThrownBy(this::empty);
-        assertThat(rows()).isEqualTo(20_010);
-        this.jdbc.execute("drop trigger crash on " + this.table);
+        try {
+            assertThatException().isThrownBy(this::empty);
+            assertThat(rows()).isEqualTo(20_010);
+        } finally {
+            this.jdbc.execute("drop trigger crash on " + this.table);
+        }
         assertThat(empty()).isTrue();
         assertThat(rows()).isEqualTo(10);
     }
