@@ -43,6 +43,10 @@ import tools.jackson.databind.json.JsonMapper;
 /** What README and docs say and can be held against the code. */
 class DocumentationTests {
 
+    private static final Map<String, Integer> LIMITS =
+            Map.of("README.md", 9_000, "CONTRIBUTING.md", 6_000, "docs/strategies.md", 3_000);
+    private static final int LONGEST_CELL = 25;
+
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern MESSAGE_LINK = Pattern.compile("([a-z-]+\\.md#[a-z-]+)");
@@ -84,6 +88,14 @@ class DocumentationTests {
     }
 
     @Test
+    void pagesThatLeadToOthersAreShortEnoughToBeReadToTheirEnd() {
+        assertThat(LIMITS).allSatisfy((page, limit) -> assertThat(
+                        Documentation.read(page).getBytes(StandardCharsets.UTF_8).length)
+                .as(page)
+                .isLessThanOrEqualTo(limit));
+    }
+
+    @Test
     void everyPageIsInTheOverview() {
         assertThat(Documentation.pages().stream()
                         .map(Documentation::nameOf)
@@ -91,6 +103,30 @@ class DocumentationTests {
                         .map(name -> "(" + name.substring("docs/".length()) + ")"))
                 .allSatisfy(
                         link -> assertThat(Documentation.read("docs/README.md")).contains(link));
+    }
+
+    @Test
+    void everyPageThatSaysHowToDoSomethingHasCode() {
+        String overview = Documentation.read("docs/README.md");
+        String howTo = overview.substring(overview.indexOf("## How to"), overview.indexOf("## Reference"));
+        assertThat(LINK.matcher(howTo).results().map(match -> "docs/" + match.group(1)))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(page -> assertThat(Documentation.read(page)).containsPattern("```(java|yaml|shell|sql)"));
+    }
+
+    @Test
+    void noTableCellIsAParagraph() {
+        assertThat(Documentation.pages().stream().flatMap(page -> CODE.matcher(Documentation.read(page))
+                        .replaceAll("")
+                        .lines()
+                        .filter(line -> line.startsWith("|"))
+                        .flatMap(line -> Stream.of(line.split("(?<!\\\\)\\|")))
+                        .map(cell -> LINK.matcher(ANCHOR.matcher(cell).replaceAll(""))
+                                .replaceAll("]")
+                                .strip())
+                        .filter(cell -> cell.split("\\s+").length > LONGEST_CELL)
+                        .map(cell -> Documentation.nameOf(page) + ": " + cell)))
+                .isEmpty();
     }
 
     @Test

@@ -7,8 +7,8 @@ import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
-import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
+import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.retention.CleanupTask;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -96,7 +96,8 @@ public final class InboxCleanup implements CleanupTask {
     private void addBacklogs(List<Backlog> backlogs, Collection<String> names, Duration processed, Duration failed) {
         for (InboxStatus status : InboxStatus.values()) {
             Duration age = (status == InboxStatus.PROCESSED) ? processed : failed;
-            backlogs.add(new Drain<>(ProcessedMessagePurge.BEGINNING, (from, limit) -> purge(names, status, age, from, limit)));
+            backlogs.add(new Drain<>(
+                    ProcessedMessagePurge.BEGINNING, (from, limit) -> purge(names, status, age, from, limit)));
         }
     }
 
@@ -110,7 +111,8 @@ public final class InboxCleanup implements CleanupTask {
         return this.transaction.execute(transaction -> deleteExpired(consumers, status, age, from, limit));
     }
 
-    Purged<Instant> deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+    Purged<Instant> deleteExpired(
+            Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         Instant before = before(age);
         if (consumers.isEmpty() || !before.isAfter(from)) {
             return new Purged<>(0, from);

@@ -178,6 +178,5 @@ class TransactionPerPollIT extends ListenersTest {
             plain.getContainerProperties().setObservationEnabled(true);
             return plain;
         }
-
     }
 }
