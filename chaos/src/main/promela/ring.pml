@@ -133,14 +133,10 @@ start:
         if
         :: mode == plain -> insert_into_table()
         :: mode == switching ->
-            insert_into_slot(true);
+            seen = state;
+            insert_into_slot(seen != ring);
             if
-            :: free ->
-                seen = state;
-                if
-                :: seen == both -> insert_into_table()
-                :: else -> free = (table != COMMITTED)
-                fi
+            :: free && seen == both -> insert_into_table()
             :: else
             fi
         :: mode == draining -> insert_into_slot(true)

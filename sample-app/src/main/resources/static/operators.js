@@ -18,8 +18,8 @@ async function change(path, body) {
 
 function outcomeOf(reconciliation) {
   if (!reconciliation) return '–'
-  if (reconciliation.state === 'RUNNING') return `${Math.floor(reconciliation.share * 100)} %`
-  if (reconciliation.state !== 'COMPLETED') return reconciliation.state.toLowerCase()
+  if (reconciliation.state === 'running') return `${Math.floor(reconciliation.share * 100)} %`
+  if (reconciliation.state !== 'completed') return reconciliation.state
   const { missing, deadLettered } = reconciliation.fates
   const open = missing + deadLettered
   return `${whole.format(reconciliation.read)} read, ${missing === 0 ? 'none' : whole.format(missing)} missing`
@@ -40,7 +40,7 @@ async function rowOf(consumer, reconciliations) {
     plainCell('redriven', letters('redriven')),
     plainCell('exhausted', letters('exhausted')),
     plainCell('reconciled', outcomeOf(reconciliations.find(each => each.consumer === consumer))))
-  return { found, running: page.redrive?.state === 'RUNNING' }
+  return { found, running: page.redrive?.state === 'running' }
 }
 
 /** Shows what there is; tells whether something is under way. */
@@ -48,7 +48,7 @@ async function look() {
   const { consumers, reconciliations } = await read('idempotencyreconciliation')
   const rows = await Promise.all(consumers.map(consumer => rowOf(consumer, reconciliations)))
   element('operated').replaceChildren(...rows.map(each => each.found))
-  return rows.some(each => each.running) || reconciliations.some(each => each.state === 'RUNNING')
+  return rows.some(each => each.running) || reconciliations.some(each => each.state === 'running')
 }
 
 async function watch() {

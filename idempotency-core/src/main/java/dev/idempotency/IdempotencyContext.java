@@ -4,16 +4,17 @@ import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ParameterizedTypeReference;
@@ -34,25 +35,23 @@ public final class IdempotencyContext {
 
     final String sending;
     final List<@Nullable MessageId> messageIds;
-    final @Nullable StepRunner steps;
+    final StepRunner steps;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
     final IdempotencyContext outermost;
 
-    private @Nullable Map<UUID, Integer> recordsSent;
-    private @Nullable Set<List<Object>> stepsTaken;
+    private final Map<UUID, Integer> recordsSent = new HashMap<>();
+    private final Set<List<Object>> stepsTaken = new HashSet<>();
 
     IdempotencyContext(
             String sending,
             List<? extends @Nullable MessageId> messageIds,
-            @Nullable StepRunner steps,
+            StepRunner steps,
             @Nullable IdempotencyContext outer) {
         this.sending = sending;
         this.steps = steps;
         this.outermost = (outer != null) ? outer.outermost : this;
-        this.messageIds = (messageIds.size() == 1)
-                ? Collections.singletonList(messageIds.get(0))
-                : Collections.unmodifiableList(new ArrayList<>(messageIds));
+        this.messageIds = Collections.unmodifiableList(new ArrayList<>(messageIds));
     }
 
     /**
@@ -144,11 +143,11 @@ public final class IdempotencyContext {
         return run(messageId(index), name, type, call);
     }
 
+    @SuppressWarnings("unchecked") // A result is read as what it is asked for, as the caller's cast will tell.
     private <T extends @Nullable Object> T run(
             MessageId id, String name, Type type, Function<String, ? extends T> call) {
-        StepRunner runner = requireSteps();
-        takeStep(id, name);
-        return runner.run(id, name, type, digest(id, List.of(name)).toString(), call);
+        String key = digest(id, List.of(name)).toString();
+        return (T) take(id, name, Objects.requireNonNull(type), () -> call.apply(key));
     }
 
     /**
@@ -161,55 +160,38 @@ public final class IdempotencyContext {
      * @throws IllegalStateException as {@link #step(String, Class, Function)}
      */
     public void stepAtMostOnce(String name, Runnable call) {
-        runAtMostOnce(messageId(), name, call);
+        take(messageId(), name, null, asSupplier(call));
     }
 
     /** The same for the message at an index of the listener's list. */
     public void stepAtMostOnce(int index, String name, Runnable call) {
-        runAtMostOnce(messageId(index), name, call);
+        take(messageId(index), name, null, asSupplier(call));
     }
 
-    private void runAtMostOnce(MessageId id, String name, Runnable call) {
-        StepRunner runner = requireSteps();
-        takeStep(id, name);
-        runner.runAtMostOnce(id, name, call);
+    private static Supplier<@Nullable Void> asSupplier(Runnable call) {
+        return () -> {
+            call.run();
+            return null;
+        };
     }
 
-    StepRunner requireSteps() {
-        if (this.steps == null) {
-            throw new IllegalStateException(
-                    "Steps are taken by a listener, or by the work of IdempotentOperations, while"
-                            + " its transaction is open: not while a reply is sent.");
-        }
-        return this.steps;
-    }
-
-    private void takeStep(MessageId id, String name) {
-        if (this.stepsTaken == null) {
-            this.stepsTaken = new HashSet<>();
-        }
+    private @Nullable Object take(
+            MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call) {
         if (!this.stepsTaken.add(List.of(id, name))) {
             throw new IllegalStateException(
-                    "Step '%s' was taken before for %s: its result would be taken for that of the first. Give each call a name of its own, as in 'charge/' + line."
+                    "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
                             .formatted(name, id));
         }
+        return this.steps.run(id, name, type, call);
     }
 
     int countRecord(UUID record) {
-        if (this.recordsSent == null) {
-            this.recordsSent = new HashMap<>();
-        }
         return this.recordsSent.merge(record, 1, Integer::sum);
     }
 
     /** The digest of a message and a purpose, of version 8. Other parts, or as many in another order, are another purpose. */
     static UUID digest(MessageId id, List<String> purpose) {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
-        }
+        MessageDigest digest = MessageId.sha256();
         Stream.concat(Stream.of(id.consumer(), id.value()), purpose.stream()).forEach(part -> {
             byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
             digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, bytes.length));

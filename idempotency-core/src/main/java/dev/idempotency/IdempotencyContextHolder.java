@@ -19,12 +19,17 @@ public final class IdempotencyContextHolder {
 
     private static final Scope END = () -> IdempotencyContext.CURRENT.set(null);
 
+    private static final StepRunner NO_STEPS = (id, name, type, call) -> {
+        throw new IllegalStateException("Steps are taken by a listener, or by the work of IdempotentOperations, while"
+                + " its transaction is open: not while a reply is sent.");
+    };
+
     private IdempotencyContextHolder() {}
 
     /** Begins a context on this thread, with the steps of the one around it. */
     public static Scope open(List<? extends @Nullable MessageId> messageIds) {
         IdempotencyContext outer = IdempotencyContext.CURRENT.get();
-        return open("record", messageIds, (outer != null) ? outer.steps : null);
+        return open("record", messageIds, (outer != null) ? outer.steps : NO_STEPS);
     }
 
     /** Begins a context on this thread. */
@@ -35,7 +40,7 @@ public final class IdempotencyContextHolder {
     /** Begins a context like the current one, whose steps are run by another. For tests that simulate crashes. */
     public static Scope decorateSteps(UnaryOperator<StepRunner> decoration) {
         IdempotencyContext outer = IdempotencyContext.current();
-        return open(outer.sending, outer.messageIds, decoration.apply(outer.requireSteps()));
+        return open(outer.sending, outer.messageIds, decoration.apply(outer.steps));
     }
 
     /**
@@ -43,11 +48,10 @@ public final class IdempotencyContextHolder {
      * and are the same when the reply is sent again.
      */
     public static Scope openForReply(MessageId messageId) {
-        return open("reply", List.of(messageId), null);
+        return open("reply", List.of(messageId), NO_STEPS);
     }
 
-    private static Scope open(
-            String sending, List<? extends @Nullable MessageId> messageIds, @Nullable StepRunner steps) {
+    private static Scope open(String sending, List<? extends @Nullable MessageId> messageIds, StepRunner steps) {
         IdempotencyContext outer = IdempotencyContext.CURRENT.get();
         IdempotencyContext.CURRENT.set(new IdempotencyContext(sending, messageIds, steps, outer));
         return (outer != null) ? () -> IdempotencyContext.CURRENT.set(outer) : END;

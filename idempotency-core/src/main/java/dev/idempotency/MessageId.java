@@ -54,7 +54,8 @@ public record MessageId(String consumer, String value) {
             return new MessageId(consumer, key);
         }
         requireStorable(key);
-        return new MessageId(consumer, DIGEST_PREFIX + sha256(key));
+        byte[] digest = sha256().digest(key.getBytes(StandardCharsets.UTF_8));
+        return new MessageId(consumer, DIGEST_PREFIX + HexFormat.of().formatHex(digest));
     }
 
     private static void requireStorable(String key) {
@@ -74,13 +75,8 @@ public record MessageId(String consumer, String value) {
 
     /** Java's blanks, and the non-breaking ones of Unicode, which Java does not count. */
     private static boolean isBlank(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            char character = text.charAt(i);
-            if (!Character.isWhitespace(character) && !Character.isSpaceChar(character)) {
-                return false;
-            }
-        }
-        return true;
+        return text.chars()
+                .allMatch(character -> Character.isWhitespace(character) || Character.isSpaceChar(character));
     }
 
     /** Returns why databases refuse a key, or {@code null} if they do not. */
@@ -100,10 +96,9 @@ public record MessageId(String consumer, String value) {
         return null;
     }
 
-    private static String sha256(String key) {
+    static MessageDigest sha256() {
         try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            return HexFormat.of().formatHex(digest.digest(key.getBytes(StandardCharsets.UTF_8)));
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException ex) {
             throw new IllegalStateException(ex);
         }

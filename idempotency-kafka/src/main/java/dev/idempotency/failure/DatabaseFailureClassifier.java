@@ -10,8 +10,8 @@ import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
@@ -47,7 +47,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     private static final Set<String> CONTENTION_STATES = Set.of("40001", "40P01", "55P03");
 
     /** States that a database has for many things. */
-    private static final Set<String> UNSPECIFIC_STATES = Set.of("HY000", "HY001", "HYT00", "42000", "70100");
+    private static final Set<String> UNSPECIFIC_STATES = Set.of("HY000", "HY001", "HYT00", "42000");
 
     /**
      * MySQL and MariaDB, in this order: the disk or a table is full, memory or locks are used up (1021 to 1637); too many
@@ -149,51 +149,40 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /**
-     * Kinds of failures by SQL state, by code if the state says little, and only then by class: MariaDB's driver throws
-     * what it does not know, such as a {@code signal}, as a failure of the connection. Statements that were canceled or
-     * timed out (57014, 70100) or are too complex (54) are the message's failure.
+     * Kinds of failures by SQL state and code, and by class only if the state says little: MariaDB's driver throws what it
+     * does not know, such as a {@code signal}, as a failure of the connection. Statements that were canceled or timed out
+     * (57014, 70100) or are too complex (54) are the message's failure.
      */
     private static FailureKind kindOf(SQLException exception) {
-        String state = exception.getSQLState();
-        if (!isSpecific(state) || isCodeOfH2(exception, state)) {
-            return kindByCode(exception, state);
-        }
-        if (OUTAGE_STATES.contains(state) || OUTAGE_CLASSES.contains(state.substring(0, 2))) {
-            return FailureKind.OUTAGE;
-        }
-        return CONTENTION_STATES.contains(state) ? FailureKind.CONTENTION : FailureKind.MESSAGE;
-    }
-
-    private static boolean isSpecific(@Nullable String state) {
-        return state != null && state.length() >= 2 && !UNSPECIFIC_STATES.contains(state);
-    }
-
-    /** Most of its states are its error codes. */
-    private static boolean isCodeOfH2(SQLException exception, String state) {
-        return state.startsWith("90") && state.equals(Integer.toString(exception.getErrorCode()));
-    }
-
-    private static FailureKind kindByCode(SQLException exception, @Nullable String state) {
+        String state = Objects.requireNonNullElse(exception.getSQLState(), "");
         int code = exception.getErrorCode();
-        if (OUTAGE_CODES.contains(code)) {
+        if (OUTAGE_CODES.contains(code)
+                || OUTAGE_STATES.contains(state)
+                || OUTAGE_CLASSES.stream().anyMatch(state::startsWith)) {
             return FailureKind.OUTAGE;
         }
-        return CONTENTION_CODES.contains(code) ? FailureKind.CONTENTION : kindByClass(exception, state);
+        if (CONTENTION_CODES.contains(code) || CONTENTION_STATES.contains(state)) {
+            return FailureKind.CONTENTION;
+        }
+        return (isOfConnection(exception) && isUnspecific(state)) ? FailureKind.OUTAGE : FailureKind.MESSAGE;
     }
 
-    private static FailureKind kindByClass(SQLException exception, @Nullable String state) {
-        boolean connection = exception instanceof SQLTransientConnectionException
+    private static boolean isOfConnection(SQLException exception) {
+        return exception instanceof SQLTransientConnectionException
                 || exception instanceof SQLNonTransientConnectionException
                 || exception instanceof SQLRecoverableException;
-        return (connection && !"70100".equals(state)) ? FailureKind.OUTAGE : FailureKind.MESSAGE;
+    }
+
+    /** Whether a database has the state for many things; most states of H2 are its error codes. */
+    private static boolean isUnspecific(String state) {
+        return state.length() < 2 || state.startsWith("90") || UNSPECIFIC_STATES.contains(state);
     }
 
     /** Whether it is about the server rather than the statement, or about a connection that was refused. */
     private static boolean isOfServer(SQLException exception) {
         String state = exception.getSQLState();
-        int code = exception.getErrorCode();
         return (state == null)
-                ? kindByClass(exception, null) == FailureKind.OUTAGE
-                : STATES_OF_SERVER.contains(state) || CODES_OF_SERVER.contains(code);
+                ? isOfConnection(exception)
+                : STATES_OF_SERVER.contains(state) || CODES_OF_SERVER.contains(exception.getErrorCode());
     }
 }

@@ -1,21 +1,28 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
+import dev.idempotency.job.Page;
 import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages that listeners with {@code inbox = "true"} were called with: to be looked at, and to be replayed.
+ * The messages that listeners with {@link IdempotentListener#inbox()} were called with: to be looked at, and to be replayed.
  *
  * <p>A replay sends the record to its topic again, so that it takes the ordinary path with all its guarantees: consumers that
  * have processed the message drop it. All groups that read the topic see it.
  */
 public interface Inbox {
 
-    /** A page of the messages that fit the query, the last changed first. */
-    InboxPage find(InboxQuery query);
+    /**
+     * A page of the messages that fit the query, the last changed first. Messages that change between two pages move to the
+     * first one.
+     *
+     * @throws IllegalArgumentException if the query continues after something that no page gave
+     */
+    Page<InboxEntry> find(InboxQuery query);
 
     /** One message with all that was received of it, or {@code null} if it is not in the inbox. */
     @Nullable
@@ -58,5 +65,5 @@ public interface Inbox {
      * @param refused how many the broker or the producer refused, for reasons that are logged
      * @param withoutPayload how many could not be, as their payload was not kept
      */
-    public record ReplayResult(long sent, long refused, long withoutPayload) {}
+    record ReplayResult(long sent, long refused, long withoutPayload) {}
 }

@@ -6,7 +6,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message in the inbox, without its key, headers and payload. All times are the database's.
+ * A message in the {@link Inbox}, without its key, headers and payload. All times are the database's.
  *
  * @param record where its record stood first
  * @param attempts how many calls of the listener with it have succeeded or failed

@@ -5,7 +5,7 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message in the inbox with its whole record.
+ * A message in the {@link Inbox} with its whole record.
  *
  * @param payload the record's value, as it was received; {@code null} if it had none or if it was left out
  */

@@ -1,15 +1,16 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.job.Page;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query for messages of the inbox; {@code null} means any. Pages have the latest change first.
+ * A query for messages of the {@link Inbox}; {@code null} means any.
  *
  * @param since they changed at this time or later
  * @param until they changed before this time
- * @param page which page, from 0, of the first {@value #MAX_REACH} messages: the database counts through all before it
- * @param size how many there are on a page, up to {@value #MAX_SIZE}
+ * @param after {@link Page#next()} of the page before; {@code null} for the first page
+ * @param size how many there are on a page, up to {@value Page#MAX_SIZE}
  */
 public record InboxQuery(
         @Nullable InboxStatus status,
@@ -17,54 +18,38 @@ public record InboxQuery(
         @Nullable String type,
         @Nullable Instant since,
         @Nullable Instant until,
-        int page,
+        @Nullable String after,
         int size) {
 
-    /** The largest page. */
-    public static final int MAX_SIZE = 1000;
-
-    /** How far pages reach; a narrower question reaches what is further away. */
-    public static final int MAX_REACH = 100_000;
-
-    /** How many there are on a page, unless said otherwise. */
-    public static final int DEFAULT_SIZE = 50;
-
     /** The first page of all messages. */
-    public static final InboxQuery ALL = new InboxQuery(null, null, null, null, null, 0, DEFAULT_SIZE);
+    public static final InboxQuery ALL = new InboxQuery(null, null, null, null, null, null, Page.DEFAULT_SIZE);
 
     public InboxQuery {
-        if (page < 0) {
-            throw new IllegalArgumentException("Pages are counted from 0, but page is " + page);
-        }
-        if (size < 1 || size > MAX_SIZE) {
-            throw new IllegalArgumentException(
-                    "A page has between 1 and %d messages, but size is %d".formatted(MAX_SIZE, size));
-        }
-        if ((page + 1L) * size > MAX_REACH) {
-            throw new IllegalArgumentException(
-                    ("Pages reach no further than %d messages, but page is %d, with %d on each."
-                                    + " Narrow the question, such as by a time until which they have changed.")
-                            .formatted(MAX_REACH, page, size));
-        }
+        Page.requireSize(size);
     }
 
     public InboxQuery withStatus(InboxStatus wanted) {
-        return new InboxQuery(wanted, this.consumer, this.type, this.since, this.until, this.page, this.size);
+        return new InboxQuery(wanted, this.consumer, this.type, this.since, this.until, this.after, this.size);
     }
 
     public InboxQuery withConsumer(String wanted) {
-        return new InboxQuery(this.status, wanted, this.type, this.since, this.until, this.page, this.size);
+        return new InboxQuery(this.status, wanted, this.type, this.since, this.until, this.after, this.size);
     }
 
     public InboxQuery withType(String wanted) {
-        return new InboxQuery(this.status, this.consumer, wanted, this.since, this.until, this.page, this.size);
+        return new InboxQuery(this.status, this.consumer, wanted, this.since, this.until, this.after, this.size);
     }
 
     public InboxQuery withTime(@Nullable Instant from, @Nullable Instant to) {
-        return new InboxQuery(this.status, this.consumer, this.type, from, to, this.page, this.size);
+        return new InboxQuery(this.status, this.consumer, this.type, from, to, this.after, this.size);
     }
 
-    public InboxQuery withPage(int number, int length) {
-        return new InboxQuery(this.status, this.consumer, this.type, this.since, this.until, number, length);
+    /** Continues after a page, with its {@link Page#next()}. */
+    public InboxQuery withAfter(@Nullable String next) {
+        return new InboxQuery(this.status, this.consumer, this.type, this.since, this.until, next, this.size);
+    }
+
+    public InboxQuery withSize(int wanted) {
+        return new InboxQuery(this.status, this.consumer, this.type, this.since, this.until, this.after, wanted);
     }
 }

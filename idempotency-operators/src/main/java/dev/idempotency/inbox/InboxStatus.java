@@ -2,7 +2,7 @@ package dev.idempotency.inbox;
 
 import java.util.Locale;
 
-/** The status of a message in the inbox. */
+/** The status of an {@link InboxEntry}. */
 public enum InboxStatus {
 
     /** The listener has processed it. */

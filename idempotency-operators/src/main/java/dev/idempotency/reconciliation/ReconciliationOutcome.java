@@ -15,7 +15,7 @@ public enum ReconciliationOutcome {
     /** It is in a dead-letter topic of its consumer. */
     DEAD_LETTERED("deadLettered"),
 
-    /** The inbox has it as failed, replayed or forgotten on purpose. */
+    /** The {@link dev.idempotency.inbox.Inbox} has it as failed, replayed or forgotten on purpose. */
     FAILED("failedInInbox"),
 
     /** The listener's filter excludes it. */

@@ -1,6 +1,7 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.job.JobState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -8,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The progress or result of a reconciliation. Its parts are the properties of a flat JSON object.
+ * The progress or result of a {@link Reconciliation}. Its parts are the properties of a flat JSON object.
  *
  * @param since how far it looks back
  * @param replayFrom it sends again missing records that are not older than this; {@code null} if it sends none
@@ -26,7 +27,7 @@ public record ReconciliationReport(
         String consumer,
         Duration since,
         @Nullable Instant replayFrom,
-        State state,
+        JobState state,
         Instant startedAt,
         Duration took,
         long records,
@@ -38,14 +39,6 @@ public record ReconciliationReport(
         long replayed,
         long refused,
         @Nullable String failure) {
-
-    /** The state of a reconciliation. */
-    public enum State {
-        RUNNING,
-        COMPLETED,
-        CANCELLED,
-        FAILED
-    }
 
     /** How many records had that fate. */
     public long count(ReconciliationOutcome fate) {

@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a reconciliation.
+ * A request for a {@link Reconciliation}.
  *
  * @param consumer whose records
  * @param since how far back they are looked at

@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dead letter without its key, headers and payload.
+ * A dead letter without its key, headers and payload, which {@link DeadLetterMessage} has.
  *
  * @param record where it stands in the dead-letter topic
  * @param original where it stood first; {@code null} if its headers do not lead back to a topic that the consumer reads

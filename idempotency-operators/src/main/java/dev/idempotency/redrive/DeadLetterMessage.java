@@ -4,7 +4,7 @@ import java.util.List;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
-/** A dead letter with its whole record. */
+/** A {@link DeadLetter} with its whole record. */
 public record DeadLetterMessage(
         DeadLetter letter, byte @Nullable [] key, List<Header> headers, byte @Nullable [] payload) {
 

@@ -1,34 +1,28 @@
 package dev.idempotency.redrive;
 
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.job.Page;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query for dead letters.
+ * A query for dead letters of a consumer; {@code null} means any.
  *
- * @param exception with which exception, see {@link ExceptionPattern}; {@code null} for all
- * @param after the one to continue after, as the page before says; {@code null} to begin
+ * @param after {@link Page#next()} of the page before; {@code null} for the first page
+ * @param size how many there are on a page, up to {@value Page#MAX_SIZE}
  */
 public record DeadLetterQuery(
         String consumer,
         @Nullable DeadLetterStatus status,
         @Nullable ExceptionPattern exception,
-        @Nullable RecordCoordinates after,
+        @Nullable String after,
         int size) {
 
-    public static final int DEFAULT_SIZE = 50;
-    public static final int MAX_SIZE = 500;
-
     public DeadLetterQuery {
-        if (size < 1 || size > MAX_SIZE) {
-            throw new IllegalArgumentException(
-                    "The size of a page must be between 1 and %d, but is %d".formatted(MAX_SIZE, size));
-        }
+        Page.requireSize(size);
     }
 
     /** The first dead letters of a consumer. */
     public static DeadLetterQuery of(String consumer) {
-        return new DeadLetterQuery(consumer, null, null, null, DEFAULT_SIZE);
+        return new DeadLetterQuery(consumer, null, null, null, Page.DEFAULT_SIZE);
     }
 
     public DeadLetterQuery withStatus(DeadLetterStatus wanted) {
@@ -39,9 +33,13 @@ public record DeadLetterQuery(
         return new DeadLetterQuery(this.consumer, this.status, wanted, this.after, this.size);
     }
 
-    /** Continues after a dead letter, as the page before says. */
-    public DeadLetterQuery withPage(@Nullable RecordCoordinates previous, int length) {
-        return new DeadLetterQuery(this.consumer, this.status, this.exception, previous, length);
+    /** Continues after a page, with its {@link Page#next()}. */
+    public DeadLetterQuery withAfter(@Nullable String next) {
+        return new DeadLetterQuery(this.consumer, this.status, this.exception, next, this.size);
+    }
+
+    public DeadLetterQuery withSize(int wanted) {
+        return new DeadLetterQuery(this.consumer, this.status, this.exception, this.after, wanted);
     }
 
     public boolean matches(DeadLetter letter) {

@@ -2,7 +2,7 @@ package dev.idempotency.redrive;
 
 import java.util.Locale;
 
-/** The status of a dead letter. */
+/** The status of a {@link DeadLetter}. */
 public enum DeadLetterStatus {
 
     /** It can be sent back. */

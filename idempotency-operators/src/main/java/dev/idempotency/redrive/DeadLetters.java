@@ -2,10 +2,8 @@ package dev.idempotency.redrive;
 
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.internal.redrive.OriginalRecords;
-import java.time.Instant;
+import dev.idempotency.job.Page;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,19 +21,19 @@ public interface DeadLetters {
     /** The consumers whose dead letters are known. */
     Set<String> consumers();
 
-    /** Some of the dead letters that fit the query. */
-    DeadLetterPage find(DeadLetterQuery query);
+    /** The dead-letter topics of a consumer that exist. */
+    Set<String> topics(String consumer);
+
+    /**
+     * A page of the dead letters that fit the query, by topic and partition, the oldest of each first.
+     *
+     * @throws IllegalArgumentException if the query continues after something that no page gave
+     */
+    Page<DeadLetter> find(DeadLetterQuery query);
 
     /** One dead letter of a consumer with its whole record, or {@code null} if there is none there. */
     @Nullable
     DeadLetterMessage find(String consumer, RecordCoordinates record);
-
-    /**
-     * The original records of a consumer's dead letters since a time.
-     *
-     * @param stopped asked now and then: whether to look no further
-     */
-    OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped);
 
     /**
      * Sends one dead letter back, even if that was done before or it is older than the consumer's retention, and returns
@@ -48,7 +46,7 @@ public interface DeadLetters {
     RedriveReport redrive(String consumer, RecordCoordinates record);
 
     /**
-     * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
+     * Starts to send back all dead letters of a consumer that are {@linkplain DeadLetterStatus#PENDING pending}: those that died before this moment, are not older
      * than its retention and have not been sent back.
      *
      * @throws OperatorActionException also if the consumer does not recognise what is sent twice, or another redrive is under way

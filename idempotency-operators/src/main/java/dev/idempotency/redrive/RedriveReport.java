@@ -1,12 +1,13 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.job.JobState;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The progress or result of a redrive. Its parts are the properties of a flat JSON object.
+ * The progress or result of a redrive of {@link DeadLetters}. Its parts are the properties of a flat JSON object.
  *
  * @param records how many records there are to look at, approximately: records of other consumers and holes are included
  * @param read how many of them have been looked at
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record RedriveReport(
         String consumer,
         String selection,
-        State state,
+        JobState state,
         Instant startedAt,
         @Nullable Instant endedAt,
         long records,
@@ -31,14 +32,6 @@ public record RedriveReport(
         long refused,
         List<Refusal> refusals,
         @Nullable String failure) {
-
-    /** The state of a redrive. */
-    public enum State {
-        RUNNING,
-        COMPLETED,
-        CANCELLED,
-        FAILED
-    }
 
     /** A dead letter that was not sent back, and why. */
     public record Refusal(RecordCoordinates record, String reason) {}

@@ -1,9 +1,9 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.job.Page;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterMessage;
-import dev.idempotency.redrive.DeadLetterPage;
 import dev.idempotency.redrive.RedriveReport;
 import java.time.Instant;
 import java.util.Collection;
@@ -55,19 +55,20 @@ record DeadLetterReport(
     }
 
     /** Some dead letters of a consumer: {@code next} is what to ask for {@code after}, if there may be more. */
-    record Page(
+    record PageReport(
             List<Entry> deadLetters,
-            List<String> topics,
+            Collection<String> topics,
             @Nullable String next,
             @Nullable RedriveReport redrive) {
 
-        static Page of(DeadLetterPage page, boolean showValues, @Nullable RedriveReport redrive) {
-            return new Page(
-                    page.letters().stream()
+        static PageReport of(
+                Page<DeadLetter> page, Collection<String> topics, boolean showValues, @Nullable RedriveReport redrive) {
+            return new PageReport(
+                    page.entries().stream()
                             .map(letter -> Entry.of(letter, showValues))
                             .toList(),
-                    page.topics(),
-                    (page.next() != null) ? page.next().toString() : null,
+                    topics,
+                    page.next(),
                     redrive);
         }
     }

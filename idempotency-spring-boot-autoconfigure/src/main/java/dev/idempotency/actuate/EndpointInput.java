@@ -5,9 +5,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.store.MessageIdText;
 import java.security.Principal;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,8 +18,6 @@ import org.springframework.util.StringUtils;
 final class EndpointInput {
 
     private static final Logger logger = LoggerFactory.getLogger(EndpointInput.class);
-
-    private static final Pattern COORDINATES = Pattern.compile("([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})@([0-9]{1,18})");
 
     /** Longer than any id that is stored. */
     private static final int LONGEST_QUOTE = 300;
@@ -49,15 +45,7 @@ final class EndpointInput {
 
     /** Coordinates that are written as the library writes them: {@code topic-partition@offset}. */
     static RecordCoordinates coordinates(String text) {
-        Matcher matcher = COORDINATES.matcher(text);
-        if (!matcher.matches()) {
-            throw new InvalidEndpointRequestException(
-                    "'%s' is no place of a record, as in orders-dlt-0@42: topic, partition and offset"
-                            .formatted(printable(text)),
-                    "No place of a record");
-        }
-        return new RecordCoordinates(
-                matcher.group(1), Integer.parseInt(matcher.group(2)), Long.parseLong(matcher.group(3)));
+        return orBadRequest(() -> RecordCoordinates.parse(text));
     }
 
     /** Text for responses and for the log, in which line breaks could forge lines. */
@@ -72,10 +60,10 @@ final class EndpointInput {
         return new WebEndpointResponse<>(new Refused(String.valueOf(reason.getMessage())), status);
     }
 
-    /** Parses a parameter that may be absent; what it does not take is a bad request. */
-    static <T> @Nullable T parse(@Nullable String text, Function<String, T> parser) {
+    /** Returns what is asked for; parameters that it does not take are a bad request. */
+    static <T extends @Nullable Object> T orBadRequest(Supplier<T> work) {
         try {
-            return (text != null) ? parser.apply(text) : null;
+            return work.get();
         } catch (IllegalArgumentException ex) {
             throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
         }

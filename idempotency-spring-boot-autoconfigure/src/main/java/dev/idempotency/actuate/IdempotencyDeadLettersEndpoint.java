@@ -1,6 +1,8 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.OperatorActionException;
+import dev.idempotency.job.Page;
+import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterMessage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
@@ -29,7 +31,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  */
 @RegisterReflectionForBinding({
     DeadLetterReport.class,
-    DeadLetterReport.Page.class,
+    DeadLetterReport.PageReport.class,
     DeadLetterReport.Overview.class,
     EndpointInput.Refused.class,
     RedriveReport.class
@@ -65,8 +67,7 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
         try {
             return (deadLetter != null)
                     ? one(consumer, deadLetter, shown)
-                    : new WebEndpointResponse<>(DeadLetterReport.Page.of(
-                            this.deadLetters.find(query(consumer, status, exception, after, size)), shown, redrive));
+                    : page(query(consumer, status, exception, after, size), shown, redrive);
         } catch (OperatorActionException ex) {
             return EndpointInput.refused(ex, 503);
         }
@@ -78,16 +79,18 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
             @Nullable String exception,
             @Nullable String after,
             @Nullable Integer size) {
-        try {
-            return new DeadLetterQuery(
-                    consumer,
-                    status,
-                    (exception != null) ? new ExceptionPattern(exception) : null,
-                    (after != null) ? EndpointInput.coordinates(after) : null,
-                    Objects.requireNonNullElse(size, DeadLetterQuery.DEFAULT_SIZE));
-        } catch (IllegalArgumentException ex) {
-            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
-        }
+        return EndpointInput.orBadRequest(() -> new DeadLetterQuery(
+                consumer, status, pattern(exception), after, Objects.requireNonNullElse(size, Page.DEFAULT_SIZE)));
+    }
+
+    private static @Nullable ExceptionPattern pattern(@Nullable String exception) {
+        return (exception != null) ? new ExceptionPattern(exception) : null;
+    }
+
+    private WebEndpointResponse<Object> page(DeadLetterQuery query, boolean shown, @Nullable RedriveReport redrive) {
+        Page<DeadLetter> page = EndpointInput.orBadRequest(() -> this.deadLetters.find(query));
+        return new WebEndpointResponse<>(
+                DeadLetterReport.PageReport.of(page, this.deadLetters.topics(query.consumer()), shown, redrive));
     }
 
     private WebEndpointResponse<Object> one(String consumer, String deadLetter, boolean shown) {
@@ -118,7 +121,7 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
         if (!this.deadLetters.consumers().contains(consumer)) {
             return EndpointInput.notFound();
         }
-        ExceptionPattern pattern = EndpointInput.parse(exception, ExceptionPattern::new);
+        ExceptionPattern pattern = EndpointInput.orBadRequest(() -> pattern(exception));
         String selection = (deadLetter != null)
                 ? EndpointInput.coordinates(deadLetter).toString()
                 : (pattern != null) ? "those with " + EndpointInput.printable(pattern.text()) : "all";

@@ -4,7 +4,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.StoredVersion;
-import dev.idempotency.internal.step.StepTable;
+import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
@@ -35,7 +35,7 @@ public record IdempotencyEndpoint(
         ProcessedMessageStore store,
         @Nullable JdbcPositionStore positions,
         @Nullable JdbcVersionStore versions,
-        @Nullable StepTable steps) {
+        @Nullable Steps steps) {
 
     /** All consumers, one consumer, or one message. */
     @ReadOperation
@@ -64,18 +64,18 @@ public record IdempotencyEndpoint(
             StoredVersion version = firstOf(ids, entities.find(ids));
             return (version != null)
                     ? MessageReport.of(version)
-                    : MessageReport.unknown(ids.iterator().next());
+                    : MessageReport.unknown(ids.iterator().next(), List.of());
         }
         ProcessedMessage message = firstOf(ids, this.store.find(ids));
         if (message != null) {
-            return MessageReport.of(message).withSteps(stepsOf(Set.of(message.id())));
+            return MessageReport.of(message, stepsOf(Set.of(message.id())));
         }
         boolean known = this.reports.consumers().contains(consumer);
-        return known ? MessageReport.unknown(ids.iterator().next()).withSteps(stepsOf(ids)) : null;
+        return known ? MessageReport.unknown(ids.iterator().next(), stepsOf(ids)) : null;
     }
 
     private List<MessageReport.StepReport> stepsOf(Set<MessageId> ids) {
-        StepTable table = this.steps;
+        Steps table = this.steps;
         return (table != null)
                 ? ids.stream()
                         .flatMap(id -> table.find(id).stream())
@@ -94,7 +94,7 @@ public record IdempotencyEndpoint(
                     "The outcome of a step is 'done', so that it is not called again, or 'not-done', so that it is",
                     "Unknown outcome");
         }
-        StepTable table = this.steps;
+        Steps table = this.steps;
         boolean settled = table != null
                 && !EndpointInput.isRefusedByDatabases(step)
                 && EndpointInput.messageIds(consumer, messageId).stream().anyMatch(id -> table.settle(id, step, done));

@@ -18,7 +18,7 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * Health of deduplication: whether the store answers and takes writes, and its schema is at the expected version. A
- * cleanup that fails or lags, and consumers that wait, make it {@code DEGRADED}, which leaves the application's status
+ * cleanup that fails or lags, and consumers that wait, make it {@link #DEGRADED}, which leaves the application's status
  * alone.
  */
 public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {

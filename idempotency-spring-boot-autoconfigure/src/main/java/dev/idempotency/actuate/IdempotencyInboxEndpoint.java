@@ -3,11 +3,12 @@ package dev.idempotency.actuate;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.Inbox.ReplayResult;
+import dev.idempotency.inbox.InboxEntry;
 import dev.idempotency.inbox.InboxMessage;
-import dev.idempotency.inbox.InboxPage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.internal.event.ConsumerRegistry;
+import dev.idempotency.job.Page;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Objects;
@@ -46,7 +47,7 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
             @Nullable String type,
             @Nullable OffsetDateTime since,
             @Nullable OffsetDateTime until,
-            @Nullable Integer page,
+            @Nullable String after,
             @Nullable Integer size,
             SecurityContext security) {
         boolean shown = this.showValues.isShown(security, Set.of());
@@ -55,19 +56,18 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
                 InboxMessage message = find(consumer, messageId);
                 return (message != null) ? InboxMessageReport.of(message, shown) : null;
             }
-            InboxQuery query = new InboxQuery(
-                    status,
-                    consumer,
-                    type,
-                    (since != null) ? since.toInstant() : null,
-                    (until != null) ? until.toInstant() : null,
-                    Objects.requireNonNullElse(page, 0),
-                    Objects.requireNonNullElse(size, InboxQuery.DEFAULT_SIZE));
-            return PageReport.of(this.inbox.find(query), shown);
+            return EndpointInput.orBadRequest(() -> PageReport.of(
+                    this.inbox.find(new InboxQuery(
+                            status,
+                            consumer,
+                            type,
+                            (since != null) ? since.toInstant() : null,
+                            (until != null) ? until.toInstant() : null,
+                            after,
+                            Objects.requireNonNullElse(size, Page.DEFAULT_SIZE))),
+                    shown));
         } catch (DataIntegrityViolationException ex) {
             throw unstorable();
-        } catch (IllegalArgumentException ex) {
-            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
         }
     }
 
@@ -127,7 +127,7 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
     private boolean isKnown(String consumer) {
         return this.consumers.names().contains(consumer)
                 || !this.inbox
-                        .find(InboxQuery.ALL.withConsumer(consumer).withPage(0, 1))
+                        .find(InboxQuery.ALL.withConsumer(consumer).withSize(1))
                         .entries()
                         .isEmpty();
     }
@@ -156,16 +156,17 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
                 .orElse(null);
     }
 
-    /** A page of the inbox, what changed last first. */
-    record PageReport(List<InboxMessageReport.Entry> messages, int page, boolean last) {
+    /** A page of the inbox, the last changed first: {@code next} is what to ask for {@code after}, if there are more. */
+    record PageReport(
+            List<InboxMessageReport.Entry> messages,
+            @Nullable String next) {
 
-        static PageReport of(InboxPage page, boolean showValues) {
+        static PageReport of(Page<InboxEntry> page, boolean showValues) {
             return new PageReport(
                     page.entries().stream()
                             .map(entry -> InboxMessageReport.Entry.brief(entry, showValues))
                             .toList(),
-                    page.page(),
-                    page.last());
+                    page.next());
         }
     }
 

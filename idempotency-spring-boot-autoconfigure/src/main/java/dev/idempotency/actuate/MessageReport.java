@@ -28,9 +28,9 @@ record MessageReport(
      *
      * @param status {@code done}, or {@code started} for one of which no outcome is known
      */
-    record StepReport(String name, String status, @Nullable Instant at) {}
+    record StepReport(String name, String status, Instant at) {}
 
-    static MessageReport of(ProcessedMessage message) {
+    static MessageReport of(ProcessedMessage message, List<StepReport> steps) {
         MessageId id = message.id();
         return new MessageReport(
                 id.consumer(),
@@ -40,7 +40,7 @@ record MessageReport(
                 message.processedAt(),
                 message.age(),
                 message.coordinates(),
-                List.of());
+                steps);
     }
 
     static MessageReport of(StoredVersion stored) {
@@ -61,19 +61,7 @@ record MessageReport(
                 consumer, record.toString(), null, processed, null, null, processed ? record : null, List.of());
     }
 
-    static MessageReport unknown(MessageId id) {
-        return new MessageReport(id.consumer(), id.value(), null, false, null, null, null, List.of());
-    }
-
-    MessageReport withSteps(List<StepReport> recorded) {
-        return new MessageReport(
-                this.consumer,
-                this.messageId,
-                this.version,
-                this.processed,
-                this.processedAt,
-                this.age,
-                this.record,
-                recorded);
+    static MessageReport unknown(MessageId id, List<StepReport> steps) {
+        return new MessageReport(id.consumer(), id.value(), null, false, null, null, null, steps);
     }
 }

@@ -1,19 +1,11 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.internal.check.CheckPolicy;
 import dev.idempotency.internal.check.ListenerChecks;
-import java.util.List;
-import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -36,25 +28,14 @@ public final class IdempotencyCheckAutoConfiguration {
 
         @Bean
         ListenerChecks idempotencyListenerChecks(
-                ConfigurableListableBeanFactory beanFactory,
-                IdempotencyProperties properties,
-                ObjectProvider<DataSource> dataSource,
-                ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+                ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
             IdempotencyProperties.Checks checks = properties.checks();
             return new ListenerChecks(
                     beanFactory,
-                    new CheckPolicy(checks.mode(), checks.relaxed()),
+                    checks.mode(),
+                    checks.relaxed(),
                     checks.brokerTimeout(),
-                    properties.deadLetters().suffixIfEnabled(),
-                    () -> connections(dataSource.getIfUnique(), pools.stream().toList()));
-        }
-
-        private static @Nullable Integer connections(
-                @Nullable DataSource dataSource, List<DataSourcePoolMetadataProvider> pools) {
-            DataSourcePoolMetadata pool = (dataSource != null)
-                    ? new CompositeDataSourcePoolMetadataProvider(pools).getDataSourcePoolMetadata(dataSource)
-                    : null;
-            return (pool != null) ? pool.getMax() : null;
+                    properties.deadLetters().suffixIfEnabled());
         }
     }
 }

@@ -10,7 +10,7 @@ import dev.idempotency.internal.event.ConsumerOutages;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.metrics.ConsumerCounts;
 import dev.idempotency.internal.metrics.StoreWatch;
-import dev.idempotency.internal.step.StepTable;
+import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -68,7 +68,7 @@ public final class IdempotencyEndpointAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<JdbcPositionStore> positions,
             ObjectProvider<JdbcVersionStore> versions,
-            ObjectProvider<StepTable> steps) {
+            ObjectProvider<Steps> steps) {
         return new IdempotencyEndpoint(
                 reports, store, positions.getIfAvailable(), versions.getIfAvailable(), steps.getIfAvailable());
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
@@ -25,7 +26,6 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -47,7 +47,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/** Auto-configuration for {@code @IdempotentListener}: interceptor, containers, and failures. */
+/** Auto-configuration for {@link IdempotentListener @IdempotentListener}: interceptor, containers, and failures. */
 @AutoConfiguration(
         after = IdempotencyAutoConfiguration.class,
         afterName = "org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration")
@@ -75,9 +75,8 @@ public final class IdempotencyListenerAutoConfiguration {
     ListenerContainerConfigurer idempotencyListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ErrorHandlerInstaller errorHandlers,
-            BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers, beanFactory);
+            ErrorHandlerInstaller errorHandlers) {
+        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers);
     }
 
     @Bean

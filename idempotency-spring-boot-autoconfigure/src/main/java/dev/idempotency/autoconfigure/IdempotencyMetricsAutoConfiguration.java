@@ -4,9 +4,7 @@ import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.metrics.MeterEventListener;
 import dev.idempotency.internal.metrics.MicrometerObservationListener;
-import dev.idempotency.internal.metrics.OperatorMeterEventListener;
 import dev.idempotency.internal.metrics.StoreWatch;
-import dev.idempotency.reconciliation.Reconciliation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -38,18 +36,6 @@ public final class IdempotencyMetricsAutoConfiguration {
                 MeterRegistry registry, StoreWatch store, IdempotencyProperties properties) {
             MeterEventListener listener = new MeterEventListener(registry, store);
             return (properties.retentionMode() == RetentionMode.RING) ? listener.withSlots(Ring.SLOTS) : listener;
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({MeterRegistry.class, Reconciliation.class})
-    @ConditionalOnSingleCandidate(MeterRegistry.class)
-    static final class OperatorMeterConfiguration {
-
-        @Bean
-        @ConditionalOnMissingBean
-        OperatorMeterEventListener idempotencyOperatorMeterEventListener(MeterRegistry registry) {
-            return new OperatorMeterEventListener(registry);
         }
     }
 

@@ -9,13 +9,12 @@ import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.event.IdempotencyEventNotifier;
 import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.internal.inbox.InboxCleanup;
-import dev.idempotency.internal.inbox.InboxPurge;
 import dev.idempotency.internal.inbox.JdbcInbox;
-import dev.idempotency.internal.inbox.JdbcInboxRecorderFactory;
+import dev.idempotency.internal.inbox.JdbcInboxRecorder;
 import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.reconciliation.KafkaReconciliation;
-import dev.idempotency.internal.redrive.DeadLetterSourceResolver;
+import dev.idempotency.internal.redrive.DeadLetterSources;
 import dev.idempotency.internal.redrive.KafkaDeadLetters;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -42,25 +41,33 @@ import org.springframework.kafka.core.ProducerFactory;
 public final class IdempotencyOperatorsAutoConfiguration {
 
     @Bean
-    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    DeadLetters idempotencyDeadLetters(
+    DeadLetterSources idempotencyDeadLetterSources(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<KafkaListenerEndpointRegistry> containers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-            IdempotencyProperties properties,
-            Environment environment) {
-        DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
+            IdempotencyProperties properties) {
+        return new DeadLetterSources(
                 definitions::listeners,
                 () -> containers.stream()
                         .map(KafkaListenerEndpointRegistry::getAllListenerContainers)
                         .findFirst()
                         .orElse(List.of()),
                 producerFactory::getIfUnique,
-                properties.deadLetters().suffix());
-        RawRecordProducers producers = new RawRecordProducers(
-                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
-        IdempotencyProperties.DeadLetters limits = properties.deadLetters();
-        return new KafkaDeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
+                properties.deadLetters().suffix(),
+                properties.deadLetters().maxRedrives());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    DeadLetters idempotencyDeadLetters(
+            DeadLetterSources sources,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            IdempotencyProperties properties,
+            Environment environment) {
+        return new KafkaDeadLetters(
+                sources,
+                producers("redrives", producerFactory, environment),
+                properties.deadLetters().redrivesPerSecond());
     }
 
     @Bean
@@ -69,21 +76,29 @@ public final class IdempotencyOperatorsAutoConfiguration {
             ListenerDefinitionRegistry definitions,
             ProcessedMessageStore store,
             ObjectProvider<Inbox> inbox,
-            DeadLetters deadLetters,
+            DeadLetterSources deadLetters,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             ObjectProvider<IdempotencyEventListener> observers,
             IdempotencyProperties properties,
             Environment environment) {
-        RawRecordProducers producers = new RawRecordProducers(
-                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "reconciliation");
         return new KafkaReconciliation(
                 definitions::listeners,
                 store,
                 inbox::getIfUnique,
                 deadLetters,
-                producers,
+                producers("reconciliation", producerFactory, environment),
                 properties.reconciliation().recordsPerSecond(),
-                IdempotencyEventNotifier.of(observers.orderedStream().toList()));
+                notifier(observers));
+    }
+
+    private static RawRecordProducers producers(
+            String purpose, ObjectProvider<ProducerFactory<?, ?>> factory, Environment environment) {
+        return new RawRecordProducers(
+                factory::getIfUnique, environment.getProperty("spring.application.name"), purpose);
+    }
+
+    private static IdempotencyEventListener notifier(ObjectProvider<IdempotencyEventListener> observers) {
+        return IdempotencyEventNotifier.of(observers.orderedStream().toList());
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -91,13 +106,13 @@ public final class IdempotencyOperatorsAutoConfiguration {
     static final class InboxConfiguration {
 
         @Bean
-        JdbcInboxRecorderFactory idempotencyInboxRecorderFactory(
+        JdbcInboxRecorder.Factory idempotencyInboxRecorderFactory(
                 JdbcProcessedMessageStore store,
                 IdempotencyProperties properties,
                 DeserializerInstrumentation deserializers,
                 OutageRegistry outages,
                 ObjectProvider<IdempotencyEventListener> observers) {
-            return new JdbcInboxRecorderFactory(
+            return new JdbcInboxRecorder.Factory(
                     store,
                     Math.toIntExact(properties.inbox().maxPayload().toBytes()),
                     deserializers,
@@ -113,20 +128,12 @@ public final class IdempotencyOperatorsAutoConfiguration {
         @Bean
         Inbox idempotencyInbox(
                 JdbcProcessedMessageStore store,
-                JdbcInboxRecorderFactory listeners,
+                JdbcInboxRecorder.Factory listeners,
                 ObjectProvider<ProducerFactory<?, ?>> producerFactory,
                 ObjectProvider<IdempotencyEventListener> observers,
                 Environment environment) {
             return new JdbcInbox(
-                    store,
-                    listeners,
-                    producerFactory::getIfUnique,
-                    environment.getProperty("spring.application.name"),
-                    notifier(observers));
-        }
-
-        private static IdempotencyEventListener notifier(ObjectProvider<IdempotencyEventListener> observers) {
-            return IdempotencyEventNotifier.of(observers.orderedStream().toList());
+                    store, listeners, producers("replays", producerFactory, environment), notifier(observers));
         }
 
         @Bean
@@ -136,7 +143,7 @@ public final class IdempotencyOperatorsAutoConfiguration {
                 IdempotencyProperties properties) {
             IdempotencyProperties.Inbox.Retention retention = properties.inbox().retention();
             return new InboxCleanup(
-                    new InboxPurge(store.database()),
+                    store.database(),
                     ConsumerRegistry.of(consumers::stream),
                     properties.cleanup().orphans().afterIfEnabled(),
                     retention.processed(),

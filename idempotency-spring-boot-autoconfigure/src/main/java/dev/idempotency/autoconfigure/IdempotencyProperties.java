@@ -11,7 +11,6 @@ import dev.idempotency.key.MessageIdHeader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -199,16 +198,10 @@ public record IdempotencyProperties(
             @DefaultValue("3") int maxRedrives,
             @DefaultValue("100") int redrivesPerSecond) {
 
-        private static final Pattern PART_OF_A_TOPICS_NAME = Pattern.compile("[a-zA-Z0-9._-]+");
-
         public DeadLetters {
-            if (suffix.isBlank()) {
+            if (!suffix.matches("[a-zA-Z0-9._-]+")) {
                 throw new IllegalArgumentException(
-                        "idempotency.dead-letters.suffix must not be blank: dead letters would go to the topic they come from");
-            }
-            if (!PART_OF_A_TOPICS_NAME.matcher(suffix).matches()) {
-                throw new IllegalArgumentException(
-                        "idempotency.dead-letters.suffix may contain letters, digits, '.', '_' and '-', but is '%s'"
+                        "idempotency.dead-letters.suffix must be one or more letters, digits, '.', '_' or '-', but is '%s'"
                                 .formatted(suffix));
             }
             requireBetween("dead-letters.max-redrives", maxRedrives, 1, Integer.MAX_VALUE);

@@ -4,7 +4,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.RetentionMode;
+import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.lock.BusinessKeyLocks;
 import dev.idempotency.internal.operation.DeclaredConsumers;
@@ -12,20 +12,15 @@ import dev.idempotency.internal.result.ResultStore;
 import dev.idempotency.internal.retention.CleanupSchedule;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup;
 import dev.idempotency.internal.retention.RingCleanup;
-import dev.idempotency.internal.step.SecondConnection;
-import dev.idempotency.internal.step.StepTable;
 import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
-import dev.idempotency.internal.store.RingPurge;
 import dev.idempotency.result.ResultConverter;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupTask;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -56,10 +51,11 @@ final class JdbcStoreConfiguration {
         ConsumerRegistry consumers = ConsumerRegistry.of(registries::stream);
         Duration orphansAfter = properties.cleanup().orphans().afterIfEnabled();
         List<CleanupTask> all = new ArrayList<>();
-        if (database.retentionMode() == RetentionMode.RING) {
-            all.add(new RingCleanup(new RingPurge(database), consumers::retentions, orphansAfter));
+        if (database.isRing()) {
+            all.add(new RingCleanup(database, consumers::retentions, orphansAfter));
         }
-        all.add(new ProcessedMessageCleanup(new ProcessedMessagePurge(database), consumers, orphansAfter));
+        all.add(new ProcessedMessageCleanup(
+                "processed", new ProcessedMessagePurge(database), consumers::retentions, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(database),
@@ -101,30 +97,26 @@ final class JdbcStoreConfiguration {
         return new BusinessKeyLocks(store.database(), properties.lock().timeout());
     }
 
+    /** The pool's own size, if it is of a kind that Spring Boot knows. */
     @Bean
-    StepTable idempotencyStepTable(JdbcProcessedMessageStore store) {
-        return new StepTable(store.database());
+    PoolSize idempotencyPoolSize(
+            JdbcProcessedMessageStore store, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+        return () -> {
+            DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(
+                            pools.stream().toList())
+                    .getDataSourcePoolMetadata(store.dataSource());
+            return (pool != null) ? pool.getMax() : null;
+        };
     }
 
     @Bean
     Steps idempotencySteps(
-            StepTable table,
-            ObjectProvider<ResultConverter> converter,
             JdbcProcessedMessageStore store,
-            ObjectProvider<DataSourcePoolMetadataProvider> pools,
+            ResultStore results,
+            PoolSize poolSize,
             ObjectProvider<ConsumerRegistry> consumers) {
-        return new Steps(
-                table,
-                converter::getIfAvailable,
-                new SecondConnection(
-                        () -> sizeOf(store.dataSource(), pools.stream().toList()), () -> consumers.stream()
-                                .mapToInt(ConsumerRegistry::threads)
-                                .sum()));
-    }
-
-    private static @Nullable Integer sizeOf(DataSource pool, List<DataSourcePoolMetadataProvider> providers) {
-        DataSourcePoolMetadata found =
-                new CompositeDataSourcePoolMetadataProvider(providers).getDataSourcePoolMetadata(pool);
-        return (found != null) ? found.getMax() : null;
+        return new Steps(store.database(), results, poolSize, () -> consumers.stream()
+                .mapToInt(ConsumerRegistry::threads)
+                .sum());
     }
 }

@@ -77,19 +77,16 @@ final class UnknownPropertyReporter implements InitializingBean {
 
     /** Returns the Levenshtein distance. */
     private static int distance(String a, String b) {
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j <= b.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= b.length(); j++) {
-                int substitution = diagonal + ((a.charAt(i - 1) == b.charAt(j - 1)) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(substitution, 1 + Math.min(row[j], row[j - 1]));
+        int[][] distances = new int[a.length() + 1][b.length() + 1];
+        for (int i = 0; i <= a.length(); i++) {
+            for (int j = 0; j <= b.length(); j++) {
+                distances[i][j] = (i == 0 || j == 0)
+                        ? i + j
+                        : Math.min(
+                                distances[i - 1][j - 1] + ((a.charAt(i - 1) == b.charAt(j - 1)) ? 0 : 1),
+                                1 + Math.min(distances[i - 1][j], distances[i][j - 1]));
             }
         }
-        return row[b.length()];
+        return distances[a.length()][b.length()];
     }
 }

@@ -37,7 +37,7 @@ class PropertyLimitsTests {
         "results.retention, 0s, between 1ms",
         "cleanup.orphans.after, 23h, between 1d",
         "dead-letters.max-redrives, 0, between 1",
-        "dead-letters.suffix, ' ', must not be blank",
+        "dead-letters.suffix, ' ', one or more letters",
         "dead-letters.suffix, /dlt, letters",
         "errors.initial-interval, 0s, a millisecond or more",
         "key.headers, '', must name one header or more",

@@ -11,8 +11,6 @@ import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +36,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.util.ReflectionUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -316,17 +315,8 @@ class DocumentationTests {
 
     private static Stream<String> meterNames() {
         return Arrays.stream(IdempotencyMeters.class.getFields())
-                .filter(field -> Modifier.isStatic(field.getModifiers()) && field.getType() == String.class)
-                .map(DocumentationTests::valueOf)
+                .map(field -> (String) ReflectionUtils.getField(field, null))
                 .filter(name -> name.startsWith("idempotency."));
-    }
-
-    private static String valueOf(Field constant) {
-        try {
-            return (String) constant.get(null);
-        } catch (IllegalAccessException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     /** The names and defaults of the generated metadata, as people write them. */

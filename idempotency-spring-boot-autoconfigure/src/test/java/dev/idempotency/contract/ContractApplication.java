@@ -37,7 +37,6 @@ import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -46,12 +45,13 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
@@ -155,14 +155,14 @@ final class ContractApplication implements AutoCloseable {
         }
     }
 
-    /** What the consumer of a case waits for; its name begins with that of its group. */
+    /** Outages of a case's consumer, whose name begins with its group. */
     List<ConsumerOutage> outagesOf(Journal journal) {
         return this.context.getBean(OutageRegistry.class).current().stream()
                 .filter(outage -> outage.consumer().startsWith(journal.topic + "/"))
                 .toList();
     }
 
-    /** Containers of a case: the one of its topic first, then those of its retry topics. */
+    /** Containers of a case: first of its topic, then of its retry topics. */
     List<ConcurrentMessageListenerContainer<?, ?>> containersOf(Journal journal) {
         List<ConcurrentMessageListenerContainer<?, ?>> containers = new ArrayList<>();
         this.context
@@ -253,53 +253,25 @@ final class ContractApplication implements AutoCloseable {
         }
 
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> acknowledged(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            var factory = new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
-            return factory;
-        }
-
-        @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            return handled(configurer, consumers, ATTEMPTS);
-        }
-
-        @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> unretried(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            return handled(configurer, consumers, 1);
-        }
-
-        private static ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers,
-                int attempts) {
-            var factory = new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.setCommonErrorHandler(
-                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1)));
-            return factory;
-        }
-
-        @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> transactional(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers,
+        ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> containers(
                 ProducerFactory<?, ?> producers) {
-            var factory = new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
             Map<String, Object> settings = new HashMap<>(producers.getConfigurationProperties());
             settings.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
-            factory.getContainerProperties()
-                    .setKafkaAwareTransactionManager(
-                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(settings)));
-            return factory;
+            var transactions = new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(settings));
+            return container -> {
+                ContainerProperties properties = container.getContainerProperties();
+                switch (Journal.of(container.getListenerId()).findFirst().orElseThrow().container) {
+                    case "acknowledged" -> properties.setAckMode(AckMode.MANUAL_IMMEDIATE);
+                    case "handled" -> container.setCommonErrorHandler(handler(ATTEMPTS));
+                    case "unretried" -> container.setCommonErrorHandler(handler(1));
+                    case "transactional" -> properties.setKafkaAwareTransactionManager(transactions);
+                    default -> {}
+                }
+            };
+        }
+
+        private static CommonErrorHandler handler(int attempts) {
+            return new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1));
         }
 
         /** For the pauses of retry topics. */

@@ -248,7 +248,7 @@ abstract class DeliveryContract {
     }
 
     private static Scenario acknowledged(Kind kind) {
-        return scenario(kind).unless(!kind.containerFactory.equals("acknowledged"), "its container acknowledges");
+        return scenario(kind).unless(!kind.container.equals("acknowledged"), "its container acknowledges");
     }
 
     private static Scenario contended(Kind kind, String command) {
@@ -270,7 +270,7 @@ abstract class DeliveryContract {
     private static Scenario unretried(Kind kind) {
         return scenario(kind)
                 .withoutRetries()
-                .unless(!kind.containerFactory.equals("handled"), "it has no error handler of its own")
+                .unless(!kind.container.equals("handled"), "it has no error handler of its own")
                 .unless(!kind.together, "it gets its messages one by one");
     }
 
@@ -278,7 +278,7 @@ abstract class DeliveryContract {
         return scenario(kind)
                 .send(messages)
                 .whileDeadLettersAreRefused()
-                .unless(kind.containerFactory.equals("handled"), "its own error handler publishes nothing")
+                .unless(kind.container.equals("handled"), "its own error handler publishes nothing")
                 .unless(kind == Kind.RETRYABLE, "Spring Kafka publishes its dead letters");
     }
 

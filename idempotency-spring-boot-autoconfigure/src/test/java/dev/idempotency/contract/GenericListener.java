@@ -27,7 +27,6 @@ abstract class GenericListener {
             id = "#{__listener.topic}",
             topics = "#{__listener.topic}",
             concurrency = "#{__listener.consumers}",
-            containerFactory = "#{__listener.containerFactory}",
             autoStartup = "false")
     @interface OwnTopic {
 
@@ -52,10 +51,6 @@ abstract class GenericListener {
 
     public int getConsumers() {
         return this.journal.consumers;
-    }
-
-    public String getContainerFactory() {
-        return this.journal.containerFactory;
     }
 
     void process(List<Order> orders, List<Integer> numbers, Acknowledgment acknowledgment) {

@@ -39,7 +39,7 @@ final class Journal {
 
     final String topic;
     final Kind kind;
-    final String containerFactory;
+    final String container;
     final int partitions;
     final int consumers;
     final List<Order> sent = new CopyOnWriteArrayList<>();
@@ -55,10 +55,10 @@ final class Journal {
     private final Map<TopicPartition, ConcurrentSkipListMap<Long, Integer>> places = new ConcurrentHashMap<>();
     private final Map<TopicPartition, Long> committed = new ConcurrentHashMap<>();
 
-    Journal(String topic, Kind kind, String containerFactory, int partitions, int consumers, JdbcTemplate control) {
+    Journal(String topic, Kind kind, String container, int partitions, int consumers, JdbcTemplate control) {
         this.topic = topic;
         this.kind = kind;
-        this.containerFactory = containerFactory;
+        this.container = container;
         this.partitions = partitions;
         this.consumers = consumers;
         this.control = control;

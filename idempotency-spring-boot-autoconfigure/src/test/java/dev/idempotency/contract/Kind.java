@@ -54,18 +54,21 @@ enum Kind {
     final DeduplicationStrategy strategy;
     final String onConflict;
     final Supplier<GenericListener> listener;
-    final String containerFactory;
+
+    /** How its container is set up: see {@link ContractApplication.OnJdbc#containers}. */
+    final String container;
+
     private final String label;
 
     Kind(String label, Supplier<GenericListener> listener) {
-        this(label, listener, "kafkaListenerContainerFactory");
+        this(label, listener, "default");
     }
 
-    Kind(String label, Supplier<GenericListener> listener, String containerFactory) {
+    Kind(String label, Supplier<GenericListener> listener, String container) {
         IdempotentListener annotation = listener.get().getClass().getAnnotation(IdempotentListener.class);
         this.label = label;
         this.listener = listener;
-        this.containerFactory = containerFactory;
+        this.container = container;
         this.atCommit = annotation.claimAtCommit().equals("true");
         this.locks = !annotation.lock().isEmpty();
         this.inbox = annotation.inbox().equals("true");

@@ -55,12 +55,12 @@ final class Scenario {
     private Event event = application -> {};
     private boolean again;
     private boolean refusingDeadLetters;
-    private String containerFactory;
+    private String container;
     private Journal journal;
 
     private Scenario(Kind kind) {
         this.kind = kind;
-        this.containerFactory = kind.containerFactory;
+        this.container = kind.container;
     }
 
     static Scenario scenario(Kind kind) {
@@ -93,7 +93,7 @@ final class Scenario {
 
     /** The error handler, which is the application's own, gives up at once. */
     Scenario withoutRetries() {
-        this.containerFactory = "unretried";
+        this.container = "unretried";
         this.circumstances = ", without retries";
         return this;
     }
@@ -205,8 +205,8 @@ final class Scenario {
     }
 
     Journal open(String topic, ContractApplication application) {
-        this.journal = new Journal(
-                topic, this.kind, this.containerFactory, this.partitions, this.consumers, application.control());
+        this.journal =
+                new Journal(topic, this.kind, this.container, this.partitions, this.consumers, application.control());
         return this.journal;
     }
 
@@ -288,7 +288,7 @@ final class Scenario {
                     .as("failed, but not in the inbox")
                     .hasSizeLessThanOrEqualTo(this.journal.kept("failed"));
         }
-        if (!this.kind.containerFactory.equals("handled")) {
+        if (!this.kind.container.equals("handled")) {
             assertThat(this.journal.reported("deadLettered"))
                     .as("dead letters")
                     .isEqualTo(this.journal.deadLetters.size());

@@ -3,26 +3,19 @@ package dev.idempotency.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.crash.CrashingApplication.AtCommitListener;
 import dev.idempotency.crash.CrashingApplication.CrashPoint;
-import dev.idempotency.testing.TestKafka;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,20 +150,6 @@ class CrashIT extends ApplicationTest {
         return new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
     }
 
-    /** Through a producer that needs no application. */
-    private void send(int messages) {
-        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", TestKafka.bootstrapServers()),
-                new StringSerializer(),
-                new StringSerializer())) {
-            for (int i = 0; i < messages; i++) {
-                ProducerRecord<String, String> message = new ProducerRecord<>(this.topic, "effect-" + i);
-                message.headers().add("message-id", ("id-" + i).getBytes(StandardCharsets.UTF_8));
-                producer.send(message);
-            }
-        }
-    }
-
     private static int applied(JdbcTemplate jdbc) {
         return jdbc.queryForObject("select count(*) from effect where name like 'effect-%'", Integer.class);
     }
@@ -180,14 +159,11 @@ class CrashIT extends ApplicationTest {
         return start(List.of("crash=NEVER", CrashingApplication.SAME_MEMBER), classes);
     }
 
+    private void send(int messages) {
+        CrashingApplication.send(this.topic, messages);
+    }
+
     private Process launch(Class<?> listener, CrashPoint crash) throws IOException {
-        return ChildJvm.start(
-                CrashingApplication.class,
-                "crash-" + listener.getSimpleName() + "-" + crash,
-                this.database.jdbcUrl(),
-                this.topic,
-                this.group,
-                crash.name(),
-                listener.getName());
+        return CrashingApplication.launch(this.database, this.topic, this.group, crash, listener);
     }
 }

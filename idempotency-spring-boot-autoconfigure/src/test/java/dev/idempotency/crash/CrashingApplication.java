@@ -8,14 +8,20 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.ApplicationRunner;
@@ -25,10 +31,16 @@ import org.springframework.kafka.annotation.KafkaListener;
 /** Runs in a JVM of its own, so that it can die. */
 final class CrashingApplication {
 
-    /** Where it dies, at the tenth message. */
+    /** Where it dies: at the tenth message, or before, in and after the steps of the first. */
     enum CrashPoint {
         BEFORE_COMMIT,
         AFTER_COMMIT,
+        BEFORE_CHARGE,
+        CHARGED_AND_NOT_RECORDED,
+        CHARGE_RECORDED,
+        MAIL_ANNOUNCED,
+        MAILED_AND_NOT_RECORDED,
+        MAIL_RECORDED,
 
         /** It is killed, and waits for that with a message that is far from the last, if it comes so far. */
         KILLED,
@@ -47,6 +59,25 @@ final class CrashingApplication {
 
     private CrashingApplication() {}
 
+    /** Through a producer that needs no application. */
+    static void send(String topic, int messages) {
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers()),
+                new StringSerializer(),
+                new StringSerializer())) {
+            for (int i = 0; i < messages; i++) {
+                producer.send(TestApplication.message(topic, null, "id-" + i, "effect-" + i));
+            }
+        }
+    }
+
+    static Process launch(TestDatabase database, String topic, String group, CrashPoint crash, Class<?> listener)
+            throws IOException {
+        String log = "crash-" + listener.getSimpleName() + "-" + crash;
+        return ChildJvm.start(
+                CrashingApplication.class, log, database.jdbcUrl(), topic, group, crash.name(), listener.getName());
+    }
+
     public static void main(String[] arguments) throws ClassNotFoundException {
         TestApplication.start(
                 arguments[0],
@@ -61,7 +92,7 @@ final class CrashingApplication {
         System.out.println("started");
     }
 
-    private static void die() {
+    static void die() {
         Runtime.getRuntime().halt(137);
     }
 

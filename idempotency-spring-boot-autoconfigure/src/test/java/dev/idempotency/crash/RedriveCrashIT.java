@@ -74,7 +74,7 @@ class RedriveCrashIT extends ApplicationTest {
     }
 
     private static List<DeadLetter> letters(DeadLetters deadLetters) {
-        return deadLetters.find(DeadLetterQuery.of("dying")).letters();
+        return deadLetters.find(DeadLetterQuery.of("dying")).entries();
     }
 
     private ProducerRecord<String, String> deadLetter(String id) {

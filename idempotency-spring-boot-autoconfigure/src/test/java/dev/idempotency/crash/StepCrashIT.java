@@ -6,13 +6,13 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.crash.CrashingApplication.CrashPoint;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.internal.step.StepTable;
+import dev.idempotency.internal.step.Steps;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,16 +27,6 @@ import org.springframework.kafka.annotation.KafkaListener;
 /** Processes that die before, in and after the calls of steps, at every point that makes a difference. */
 class StepCrashIT extends ApplicationTest {
 
-    enum Death {
-        BEFORE_CHARGE,
-        CHARGED_AND_NOT_RECORDED,
-        CHARGE_RECORDED,
-        MAIL_ANNOUNCED,
-        MAILED_AND_NOT_RECORDED,
-        MAIL_RECORDED,
-        NEVER
-    }
-
     @ParameterizedTest
     @CsvSource({
         "BEFORE_CHARGE, 1, 1",
@@ -46,41 +36,36 @@ class StepCrashIT extends ApplicationTest {
         "MAILED_AND_NOT_RECORDED, 1, 1",
         "MAIL_RECORDED, 1, 1"
     })
-    void aStepIsRepeatedOnlyIfItsProcessDiedBeforeTheRecord(Death death, int charges, int mails) throws Exception {
+    void aStepIsRepeatedOnlyIfItsProcessDiedBeforeTheRecord(CrashPoint death, int charges, int mails) throws Exception {
         JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
         jdbc.execute("create table call (step text, key text)");
-        Process process = ChildJvm.start(
-                DyingApplication.class,
-                "step-crash-" + death,
-                this.database.jdbcUrl(),
-                this.topic,
-                this.group,
-                death.name());
+        CrashingApplication.send(this.topic, 1);
+        Process process = CrashingApplication.launch(this.database, this.topic, this.group, death, Listener.class);
         assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue())
-                .as("see target/step-crash-%s.log", death)
+                .as("see target/crash-Listener-%s.log", death)
                 .isEqualTo(137);
-        try (TestApplication app = start(List.of("death=NEVER", CrashingApplication.SAME_MEMBER), Listener.class)) {
+        try (TestApplication app = start(List.of("crash=NEVER", CrashingApplication.SAME_MEMBER), Listener.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(calls(jdbc, "charge")).hasSize(charges);
             assertThat(calls(jdbc, "charge").stream().distinct()).as("one key").hasSize(1);
             assertThat(calls(jdbc, "mail")).hasSize(mails);
-            if (death == Death.MAIL_ANNOUNCED || death == Death.MAILED_AND_NOT_RECORDED) {
+            if (death == CrashPoint.MAIL_ANNOUNCED || death == CrashPoint.MAILED_AND_NOT_RECORDED) {
                 settleAndReplay(app, mails == 1);
             }
             assertThat(calls(jdbc, "charge")).hasSize(charges);
             assertThat(calls(jdbc, "mail")).as("in the end").hasSize(1);
-            assertThat(app.bean(Effects.class).all()).containsExactly("order");
+            assertThat(app.bean(Effects.class).all()).containsExactly("effect-0");
         }
     }
 
     private void settleAndReplay(TestApplication app, boolean done) {
-        MessageId id = new MessageId("dying", "1");
+        MessageId id = new MessageId("dying", "id-0");
         Inbox inbox = app.bean(Inbox.class);
         assertThat(inbox.find(InboxQuery.ALL.withStatus(InboxStatus.UNKNOWN)).entries())
                 .hasSize(1);
         assertThat(app.bean(Effects.class).all()).isEmpty();
-        assertThat(app.bean(StepTable.class).settle(id, "mail", done)).isTrue();
+        assertThat(app.bean(Steps.class).settle(id, "mail", done)).isTrue();
         inbox.replay(id);
         app.awaitCaughtUp(this.group, this.topic);
     }
@@ -89,32 +74,14 @@ class StepCrashIT extends ApplicationTest {
         return jdbc.queryForList("select key from call where step = ?", String.class, step);
     }
 
-    /** Runs in a JVM of its own. */
-    static final class DyingApplication {
-
-        private DyingApplication() {}
-
-        public static void main(String[] arguments) {
-            TestApplication app = TestApplication.start(
-                    arguments[0],
-                    List.of(
-                            CrashingApplication.SAME_MEMBER,
-                            "topic=" + arguments[1],
-                            "group=" + arguments[2],
-                            "death=" + arguments[3]),
-                    Listener.class);
-            app.send(arguments[1], "1", "order");
-        }
-    }
-
     @Import(Effects.class)
     static class Listener {
 
         @Autowired
         private Effects effects;
 
-        @Value("${death}")
-        private Death death;
+        @Value("${crash}")
+        private CrashPoint death;
 
         /** Whoever is called keeps its own books. */
         private final JdbcTemplate elsewhere;
@@ -127,19 +94,19 @@ class StepCrashIT extends ApplicationTest {
         @IdempotentListener(consumer = "dying", inbox = "true")
         void on(String payload) {
             IdempotencyContext context = IdempotencyContext.current();
-            dieAt(Death.BEFORE_CHARGE);
+            dieAt(CrashPoint.BEFORE_CHARGE);
             context.step("charge", String.class, key -> {
                 call("charge", key);
-                dieAt(Death.CHARGED_AND_NOT_RECORDED);
+                dieAt(CrashPoint.CHARGED_AND_NOT_RECORDED);
                 return key;
             });
-            dieAt(Death.CHARGE_RECORDED);
+            dieAt(CrashPoint.CHARGE_RECORDED);
             context.stepAtMostOnce("mail", () -> {
-                dieAt(Death.MAIL_ANNOUNCED);
+                dieAt(CrashPoint.MAIL_ANNOUNCED);
                 call("mail", payload);
-                dieAt(Death.MAILED_AND_NOT_RECORDED);
+                dieAt(CrashPoint.MAILED_AND_NOT_RECORDED);
             });
-            dieAt(Death.MAIL_RECORDED);
+            dieAt(CrashPoint.MAIL_RECORDED);
             this.effects.happen(payload);
         }
 
@@ -147,9 +114,9 @@ class StepCrashIT extends ApplicationTest {
             this.elsewhere.update("insert into call (step, key) values (?, ?)", step, key);
         }
 
-        private void dieAt(Death point) {
+        private void dieAt(CrashPoint point) {
             if (this.death == point) {
-                Runtime.getRuntime().halt(137);
+                CrashingApplication.die();
             }
         }
     }

@@ -2,6 +2,7 @@ package dev.idempotency.recipes;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.Execution;
+import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
@@ -276,11 +277,47 @@ abstract class DocumentedExamples {
         }
     }
 
-    static class RecipesPage {
+    abstract static class RecipesPage {
 
         record Order(String id, String status) {}
 
+        record Receipt(int number) {}
+
+        interface Gateway {
+
+            Receipt charge(String idempotencyKey, String order);
+        }
+
+        interface Mailer {
+
+            void send(String order);
+        }
+
+        JdbcTemplate jdbc;
+        Gateway gateway;
+
         @IdempotentListener(key = "#order.id + '/' + #order.status")
         void on(Order order) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String order) {
+            Receipt receipt =
+                    IdempotencyContext.current().step("charge", Receipt.class, key -> this.gateway.charge(key, order));
+            this.jdbc.update("insert into charge (order_id, receipt) values (?, ?)", order, receipt.number());
+        }
+
+        abstract static class Confirmations {
+
+            JdbcTemplate jdbc;
+            Mailer mailer;
+
+            @KafkaListener(topics = "${topic}", groupId = "${group}")
+            @IdempotentListener(consumer = "mails", inbox = "true")
+            void on(String order) {
+                this.jdbc.update("insert into confirmation (order_id) values (?)", order);
+                IdempotencyContext.current().stepAtMostOnce("mail", () -> this.mailer.send(order));
+            }
+        }
     }
 }

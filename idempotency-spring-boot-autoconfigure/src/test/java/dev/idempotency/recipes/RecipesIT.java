@@ -83,42 +83,6 @@ class RecipesIT extends ApplicationTest {
         }
     }
 
-    @Test
-    void aChargeIsNotRepeatedByWhatFailsAfterIt() {
-        try (TestApplication app = start(
-                List.of("idempotency.errors.initial-interval=10ms"),
-                Tables.class,
-                Gateway.class,
-                ChargeListener.class)) {
-            app.send(this.topic, "1", "fails once");
-            app.send(this.topic, "2", "succeeds");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Gateway.class).charged).containsExactly("fails once", "succeeds");
-            assertThat(app.jdbc().queryForList("select order_id from charge order by receipt", String.class))
-                    .containsExactly("fails once", "succeeds");
-        }
-    }
-
-    @Test
-    void aMailIsSentOnceOrItsMessageIsDeadLettered() {
-        try (TestApplication app = start(
-                List.of("idempotency.errors.initial-interval=10ms"),
-                Tables.class,
-                Mailer.class,
-                ConfirmationListener.class)) {
-            app.send(this.topic, "1", "no answer");
-            app.send(this.topic, "2", "sent");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Mailer.class).sent).containsExactly("no answer", "sent");
-            assertThat(app.jdbc().queryForList("select order_id from confirmation", String.class))
-                    .containsExactly("sent");
-            assertThat(app.jdbc()
-                            .queryForObject(
-                                    "select status from idempotency_inbox where message_id = '1'", String.class))
-                    .isEqualTo("unknown");
-        }
-    }
-
     private static int stock(TestApplication app) {
         return app.jdbc().queryForObject("select available from stock", Integer.class);
     }
@@ -144,10 +108,6 @@ class RecipesIT extends ApplicationTest {
                             "create table stock (available int)",
                             "insert into stock values (10)",
                             "create table reservation (order_id text primary key, cancelled boolean not null)",
-                            "create sequence insert_of_charge",
-                            "create table charge (order_id text, receipt int,"
-                                    + " first int default nextval('insert_of_charge') check (first > 1))",
-                            "create table confirmation (order_id text)",
                             "create table parcel (id text primary key, status text, last_status text)")
                     .forEach(jdbc::execute);
         }
@@ -258,63 +218,6 @@ class RecipesIT extends ApplicationTest {
             this.mailClient.send(receipt, IdempotencyContext.current().deriveKey("receipt"));
         }
         // end::calling[]
-    }
-
-    record Receipt(int number) {}
-
-    static class Gateway {
-
-        final List<String> charged = new CopyOnWriteArrayList<>();
-
-        Receipt charge(String idempotencyKey, String order) {
-            this.charged.add(order);
-            return new Receipt(this.charged.size());
-        }
-    }
-
-    static class ChargeListener extends Writing {
-
-        private final Gateway gateway;
-
-        ChargeListener(Gateway gateway) {
-            this.gateway = gateway;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
-        void on(String order) {
-            Receipt receipt =
-                    IdempotencyContext.current().step("charge", Receipt.class, key -> this.gateway.charge(key, order));
-            this.jdbc.update("insert into charge (order_id, receipt) values (?, ?)", order, receipt.number());
-        }
-    }
-
-    static class Mailer {
-
-        final List<String> sent = new CopyOnWriteArrayList<>();
-
-        void send(String order) {
-            this.sent.add(order);
-            if (order.equals("no answer")) {
-                throw new IllegalStateException("The connection is lost after the mail was sent");
-            }
-        }
-    }
-
-    static class ConfirmationListener extends Writing {
-
-        private final Mailer mailer;
-
-        ConfirmationListener(Mailer mailer) {
-            this.mailer = mailer;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "mails", inbox = "true")
-        void on(String order) {
-            this.jdbc.update("insert into confirmation (order_id) values (?)", order);
-            IdempotencyContext.current().stepAtMostOnce("mail", () -> this.mailer.send(order));
-        }
     }
 
     static class NoTableListener extends Writing {

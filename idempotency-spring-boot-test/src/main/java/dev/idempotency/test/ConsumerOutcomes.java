@@ -17,13 +17,15 @@ final class ConsumerOutcomes implements IdempotencyEventListener {
     /** A message whose effects have been committed. */
     record Processed(MessageId id, RecordCoordinates coordinates) {}
 
-    private final List<Processed> processed = new CopyOnWriteArrayList<>();
-    private final List<Duplicate> dropped = new CopyOnWriteArrayList<>();
-    private final List<Stale> stale = new CopyOnWriteArrayList<>();
-    private final List<RecordCoordinates> withoutKey = new CopyOnWriteArrayList<>();
-    private final List<RecordCoordinates> deadLettered = new CopyOnWriteArrayList<>();
-    private final List<ProducerRecord<?, ?>> published = new CopyOnWriteArrayList<>();
-    private final List<String> failed = new CopyOnWriteArrayList<>();
+    final List<Processed> processed = new CopyOnWriteArrayList<>();
+    final List<Duplicate> dropped = new CopyOnWriteArrayList<>();
+    final List<Stale> stale = new CopyOnWriteArrayList<>();
+    final List<RecordCoordinates> withoutKey = new CopyOnWriteArrayList<>();
+    final List<RecordCoordinates> deadLettered = new CopyOnWriteArrayList<>();
+    final List<ProducerRecord<?, ?>> published = new CopyOnWriteArrayList<>();
+
+    /** Why attempts failed. */
+    final List<String> failures = new CopyOnWriteArrayList<>();
 
     @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
@@ -47,7 +49,7 @@ final class ConsumerOutcomes implements IdempotencyEventListener {
 
     @Override
     public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
-        this.failed.add(
+        this.failures.add(
                 (failure != null)
                         ? NestedExceptionUtils.getMostSpecificCause(failure).toString()
                         : "its transaction was rolled back");
@@ -58,46 +60,15 @@ final class ConsumerOutcomes implements IdempotencyEventListener {
         this.deadLettered.add(coordinates);
     }
 
-    void published(ProducerRecord<?, ?> record) {
-        this.published.add(record);
-    }
-
-    List<Processed> processed() {
-        return this.processed;
-    }
-
-    List<Duplicate> dropped() {
-        return this.dropped;
-    }
-
-    List<Stale> stale() {
-        return this.stale;
-    }
-
-    List<RecordCoordinates> withoutKey() {
-        return this.withoutKey;
-    }
-
-    List<RecordCoordinates> deadLettered() {
-        return this.deadLettered;
-    }
-
-    List<ProducerRecord<?, ?>> published() {
-        return this.published;
-    }
-
-    /** Why attempts failed. */
-    List<String> failures() {
-        return this.failed;
-    }
-
     void reset() {
-        this.processed.clear();
-        this.dropped.clear();
-        this.stale.clear();
-        this.withoutKey.clear();
-        this.deadLettered.clear();
-        this.published.clear();
-        this.failed.clear();
+        List.of(
+                        this.processed,
+                        this.dropped,
+                        this.stale,
+                        this.withoutKey,
+                        this.deadLettered,
+                        this.published,
+                        this.failures)
+                .forEach(List::clear);
     }
 }

@@ -5,6 +5,7 @@ import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.List;
+import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -16,6 +17,7 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.util.Assert;
@@ -27,7 +29,6 @@ final class ContainerRun implements AutoCloseable {
     private static final Duration GLANCE = Duration.ofMillis(50);
 
     private final TestedConsumer consumer;
-    private final RecordReader reader;
     private final LogConsumer kafkaConsumer;
     private final ConcurrentMessageListenerContainer<Object, Object> container;
     private final Fault fault;
@@ -75,11 +76,10 @@ final class ContainerRun implements AutoCloseable {
         this.consumer = consumer;
         this.fault = fault;
         this.together = together;
-        this.reader = new RecordReader(original);
         Object max = ListenerContainers.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
         this.kafkaConsumer = new LogConsumer(
                 records,
-                this.reader::read,
+                new RecordReader(original)::read,
                 (max != null) ? Integer.parseInt(max.toString()) : ConsumerConfig.DEFAULT_MAX_POLL_RECORDS,
                 this);
         this.container = containerLike(original, this.kafkaConsumer);
@@ -94,8 +94,23 @@ final class ContainerRun implements AutoCloseable {
         ConsumerFactory<Object, Object> factory =
                 (ConsumerFactory<Object, Object>) SpringKafkaInternals.consumerFactoryOf(given);
         Assert.state(factory != null, "The container has no consumer factory");
-        ConcurrentMessageListenerContainer<Object, Object> container = new ConcurrentMessageListenerContainer<>(
-                new LogConsumerFactory(factory, () -> kafkaConsumer), original.getContainerProperties());
+        ConsumerFactory<Object, Object> replacing =
+                new DefaultKafkaConsumerFactory<>(
+                        factory.getConfigurationProperties(),
+                        factory.getKeyDeserializer(),
+                        factory.getValueDeserializer()) {
+
+                    @Override
+                    public Consumer<Object, Object> createConsumer(
+                            @Nullable String groupId,
+                            @Nullable String clientIdPrefix,
+                            @Nullable String clientIdSuffix,
+                            @Nullable Properties properties) {
+                        return kafkaConsumer;
+                    }
+                };
+        ConcurrentMessageListenerContainer<Object, Object> container =
+                new ConcurrentMessageListenerContainer<>(replacing, original.getContainerProperties());
         container.setBeanName(original.getListenerId());
         container.setCommonErrorHandler(original.getCommonErrorHandler());
         container.setRecordInterceptor(original.getRecordInterceptor());
@@ -214,6 +229,5 @@ final class ContainerRun implements AutoCloseable {
     public void close() {
         this.container.stop();
         this.container.destroy();
-        this.reader.close();
     }
 }

@@ -82,7 +82,7 @@ final class ProducerCapture {
     private static Future<RecordMetadata> capture(@Nullable ContainerRun run, Object[] arguments) {
         ProducerRecord<?, ?> record = (ProducerRecord<?, ?>) arguments[0];
         if (run != null) {
-            run.consumer().outcomes().published(record);
+            run.consumer().outcomes().published.add(record);
         }
         int partition = (record.partition() != null) ? record.partition() : 0;
         RecordMetadata sent = new RecordMetadata(

@@ -4,8 +4,6 @@ import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -23,14 +21,11 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Reads records as a container's consumer does, with the deserializers that it would have. */
-final class RecordReader implements AutoCloseable {
+/** Reads records as a container's consumer does, with the deserializers that it would have. It closes none: they may be shared. */
+final class RecordReader {
 
     private final Deserializer<?> keys;
     private final Deserializer<?> values;
-
-    /** Those that were made here: the ones that a factory supplies may be the same for all consumers. */
-    private final List<Deserializer<?>> own = new ArrayList<>();
 
     RecordReader(AbstractMessageListenerContainer<?, ?> container) {
         Map<String, Object> settings = ListenerContainers.consumerSettings(container);
@@ -40,7 +35,7 @@ final class RecordReader implements AutoCloseable {
         this.values = deserializer(factory, factory.getValueDeserializer(), settings, false);
     }
 
-    private Deserializer<?> deserializer(
+    private static Deserializer<?> deserializer(
             ConsumerFactory<?, ?> factory,
             @Nullable Deserializer<?> supplied,
             Map<String, Object> settings,
@@ -58,7 +53,6 @@ final class RecordReader implements AutoCloseable {
                 : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
         Deserializer<?> deserializer = (Deserializer<?>) BeanUtils.instantiateClass(type);
         deserializer.configure(settings, keys);
-        this.own.add(deserializer);
         return deserializer;
     }
 
@@ -116,10 +110,5 @@ final class RecordReader implements AutoCloseable {
 
     private static @Nullable ByteBuffer buffer(@Nullable Object data) {
         return (data instanceof byte[] bytes) ? ByteBuffer.wrap(bytes) : null;
-    }
-
-    @Override
-    public void close() {
-        this.own.forEach(Deserializer::close);
     }
 }

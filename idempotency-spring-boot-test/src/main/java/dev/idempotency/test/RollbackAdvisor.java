@@ -1,11 +1,13 @@
 package dev.idempotency.test;
 
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.MessageId;
 import dev.idempotency.internal.listener.IdempotentListenerAdvisor;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -17,7 +19,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Fails the commit of a protected listener's transaction once for each message, in a {@link ContainerRun} that asks for it.
+ * Fails a protected listener's transaction once for each message, at its commit or after a step, in a {@link ContainerRun} that
+ * asks for it.
  *
  * <p>It fails as a deadlock does, so that the message is redelivered whatever its error handler does with failures.
  */
@@ -45,7 +48,7 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
         ContainerRun run = ContainerRun.current();
         String step = (run != null) ? run.crashStep() : null;
         if (run != null && step != null) {
-            return CrashingSteps.proceed(invocation, run, step);
+            return proceedUntil(step, invocation, run);
         }
         Object result = invocation.proceed();
         if (run != null && run.rollsBack()) {
@@ -70,6 +73,34 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
                     }
                 }
             });
+        }
+        return result;
+    }
+
+    /** Ends the work of each message once, after this step of it was recorded. */
+    private static @Nullable Object proceedUntil(String step, MethodInvocation invocation, ContainerRun run)
+            throws Throwable {
+        AtomicReference<@Nullable CannotAcquireLockException> crash = new AtomicReference<>();
+        IdempotencyContextHolder.Scope context =
+                IdempotencyContextHolder.decorateSteps(steps -> (id, name, type, call) -> {
+                    Object result = steps.run(id, name, type, call);
+                    if (name.equals(step) && !run.haveBeenRolledBack(Set.of(id))) {
+                        run.rolledBack(Set.of(id));
+                        crash.set(
+                                new CannotAcquireLockException("Crashed by crashingAfterStep(\"%s\")".formatted(name)));
+                        throw crash.get();
+                    }
+                    return result;
+                });
+        Object result;
+        try {
+            result = invocation.proceed();
+        } finally {
+            context.close();
+        }
+        if (crash.get() != null) {
+            // The listener has caught it: a process that crashed does not go on.
+            throw crash.get();
         }
         return result;
     }

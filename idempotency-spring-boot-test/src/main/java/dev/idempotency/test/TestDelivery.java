@@ -3,7 +3,7 @@ package dev.idempotency.test;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.test.ConsumerOutcomes.Processed;
 import dev.idempotency.test.ContainerRun.Fault;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -49,29 +49,24 @@ public final class TestDelivery {
     /** Delivers them so many times, one after the other. */
     public TestedConsumer times(int deliveries) {
         Assert.isTrue(deliveries > 0, () -> "At least one delivery is needed, not " + deliveries);
-        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        for (int i = 0; i < deliveries; i++) {
-            run(this.records, Fault.NONE);
-        }
-        return verify(before, List.of());
+        return deliver(Collections.nCopies(deliveries, Fault.NONE));
     }
 
     /** Delivers them, and again as later records at other offsets: the producer has sent them twice. */
     public TestedConsumer thenRepublished() {
-        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
         List<LoggedRecord> copies =
                 this.records.stream().map(this.runner.log()::republish).toList();
-        run(this.records, Fault.NONE);
-        run(copies, Fault.NONE);
-        return verify(before, copies);
+        return verify(copies, () -> {
+            run(this.records, Fault.NONE);
+            run(copies, Fault.NONE);
+        });
     }
 
     /** Delivers them to so many containers at the same time, as if each were another instance of the application. */
     public TestedConsumer concurrently(int containers) {
         Assert.isTrue(containers > 0, () -> "At least one container is needed, not " + containers);
-        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        this.runner.run(this.container, this.consumer, this.records, containers, Fault.NONE);
-        return verify(before, List.of());
+        return verify(
+                List.of(), () -> this.runner.run(this.container, this.consumer, this.records, containers, Fault.NONE));
     }
 
     /**
@@ -79,10 +74,7 @@ public final class TestDelivery {
      * them again to another one, which begins where the offsets still stand.
      */
     public TestedConsumer withCrashBeforeOffsetCommit() {
-        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        run(this.records, Fault.LOST_OFFSETS);
-        run(this.records, Fault.NONE);
-        return verify(before, List.of());
+        return deliver(List.of(Fault.LOST_OFFSETS, Fault.NONE));
     }
 
     /**
@@ -95,9 +87,7 @@ public final class TestDelivery {
                 this.consumer.isProtected(),
                 () -> "%s is a listener without @IdempotentListener: it has no transaction to roll back."
                         .formatted(this.consumer));
-        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        run(this.records, Fault.ROLLBACK);
-        return verify(before, List.of());
+        return deliver(List.of(Fault.ROLLBACK));
     }
 
     /**
@@ -107,19 +97,23 @@ public final class TestDelivery {
     public TestedConsumer crashingAfterStep(String name) {
         Assert.state(this.consumer.isProtected(), () -> "%s is a listener without @IdempotentListener: it has no steps."
                 .formatted(this.consumer));
-        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        run(this.records, Fault.afterStep(name));
-        return verify(before, List.of());
+        return deliver(List.of(Fault.afterStep(name)));
+    }
+
+    /** Delivers them one time after the other, each with its fault. */
+    private TestedConsumer deliver(List<Fault> faults) {
+        return verify(List.of(), () -> faults.forEach(fault -> run(this.records, fault)));
     }
 
     private void run(List<LoggedRecord> delivered, Fault fault) {
         this.runner.run(this.container, this.consumer, delivered, 1, fault);
     }
 
-    private TestedConsumer verify(List<Processed> before, List<LoggedRecord> copies) {
+    private TestedConsumer verify(List<LoggedRecord> copies, Runnable deliveries) {
         ConsumerOutcomes outcomes = this.consumer.outcomes();
-        List<Processed> now = new ArrayList<>(outcomes.processed());
-        now.subList(0, Math.min(before.size(), now.size())).clear();
+        int before = outcomes.processed.size();
+        deliveries.run();
+        List<Processed> now = outcomes.processed.stream().skip(before).toList();
         for (int i = 0; i < this.records.size(); i++) {
             LoggedRecord record = this.records.get(i);
             Set<RecordCoordinates> places = Stream.concat(
@@ -131,9 +125,8 @@ public final class TestDelivery {
                     now.stream()
                             .filter(one -> places.contains(one.coordinates()))
                             .toList());
-            long unknown =
-                    outcomes.withoutKey().stream().filter(places::contains).count();
-            if (unknown > 1 && outcomes.deadLettered().stream().noneMatch(places::contains)) {
+            long unknown = outcomes.withoutKey.stream().filter(places::contains).count();
+            if (unknown > 1 && outcomes.deadLettered.stream().noneMatch(places::contains)) {
                 throw new AssertionError(
                         "%s is not idempotent: the record %s has no key, and was processed without protection. Let the"
                                         .formatted(this.consumer, record.coordinates())

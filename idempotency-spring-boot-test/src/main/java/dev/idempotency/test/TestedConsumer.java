@@ -120,31 +120,31 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     /** The ids of the messages whose effects have been committed, in that order. */
     public List<String> processed() {
-        return this.outcomes.processed().stream()
+        return this.outcomes.processed.stream()
                 .map(message -> message.id().value())
                 .toList();
     }
 
     /** The ids of the messages that were dropped as duplicates, as often as they were. */
     public List<String> dropped() {
-        return this.outcomes.dropped().stream()
+        return this.outcomes.dropped.stream()
                 .map(duplicate -> duplicate.id().value())
                 .toList();
     }
 
     /** The ids of the messages that were dropped for being older than what had been processed, as often as they were. */
     public List<String> stale() {
-        return this.outcomes.stale().stream().map(stale -> stale.id().value()).toList();
+        return this.outcomes.stale.stream().map(stale -> stale.id().value()).toList();
     }
 
     /** How many attempts were rolled back. */
     public int failures() {
-        return this.outcomes.failures().size();
+        return this.outcomes.failures.size();
     }
 
     /** Returns the records that were captured, instead of sent to Kafka, while the tester delivered. */
     public List<ProducerRecord<?, ?>> published() {
-        return List.copyOf(this.outcomes.published());
+        return List.copyOf(this.outcomes.published);
     }
 
     /** Returns the published records for dead-letter topics; of an unprotected listener, also for its retry topics. */
@@ -161,7 +161,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         Set<String> topics = this.containers.stream()
                 .flatMap(container -> ListenerContainers.topicsOf(container).stream())
                 .collect(Collectors.toSet());
-        return this.outcomes.published().stream()
+        return this.outcomes.published.stream()
                 .filter(record -> record.headers().lastHeader(KafkaHeaders.DLT_ORIGINAL_TOPIC) != null
                         || record.headers().lastHeader(KafkaHeaders.ORIGINAL_TOPIC) != null)
                 .filter(record -> topics.contains(record.topic()) == toBeRetried)

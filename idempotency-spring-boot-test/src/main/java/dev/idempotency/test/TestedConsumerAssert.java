@@ -39,65 +39,47 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
 
     /** So many deliveries were dropped as duplicates, of whichever messages. */
     public TestedConsumerAssert hasDropped(int deliveries) {
-        return countDropped(this.actual.dropped(), deliveries, "");
+        requireProtection();
+        return count("dropped deliveries", deliveries, this.actual.dropped().size());
     }
 
     /** So many deliveries of this message were dropped as duplicates. */
     public TestedConsumerAssert hasDropped(String id, int deliveries) {
-        List<String> ofIt = this.actual.dropped().stream().filter(id::equals).toList();
-        return countDropped(ofIt, deliveries, " of message '%s'".formatted(id));
-    }
-
-    private TestedConsumerAssert countDropped(List<String> dropped, int deliveries, String what) {
         requireProtection();
-        if (dropped.size() != deliveries) {
-            failWithMessage(
-                    "Expected %s to have dropped %d deliveries%s, but it dropped %d. %s",
-                    this.actual, deliveries, what, dropped.size(), summary());
-        }
-        return this;
+        String what = "dropped deliveries of message '%s'".formatted(id);
+        return count(what, deliveries, Collections.frequency(this.actual.dropped(), id));
     }
 
     /** So many deliveries were dropped, as something newer of their entities had been processed. */
     public TestedConsumerAssert hasDroppedStale(int deliveries) {
         requireProtection();
-        if (this.actual.stale().size() != deliveries) {
-            failWithMessage(
-                    "Expected %d stale deliveries to %s, but there were %d. %s",
-                    deliveries, this.actual, this.actual.stale().size(), summary());
-        }
-        return this;
+        return count("stale deliveries", deliveries, this.actual.stale().size());
     }
 
     /** So many attempts were rolled back. */
     public TestedConsumerAssert hasFailed(int attempts) {
         requireProtection();
-        if (this.actual.failures() != attempts) {
-            failWithMessage(
-                    "Expected %d failed attempts of %s, but there were %d. %s",
-                    attempts, this.actual, this.actual.failures(), summary());
-        }
-        return this;
+        return count("failed attempts", attempts, this.actual.failures());
     }
 
     /** So many messages were sent to a dead-letter topic. */
     public TestedConsumerAssert hasDeadLettered(int messages) {
-        int letters = this.actual.deadLetters().size();
-        if (letters != messages) {
-            failWithMessage(
-                    "Expected %d dead letters of %s, but there are %d. %s", messages, this.actual, letters, summary());
-        }
-        return this;
+        return count("dead letters", messages, this.actual.deadLetters().size());
     }
 
     /** So many messages failed and were sent to a retry topic. */
     public TestedConsumerAssert hasSentToRetryTopic(int messages) {
         requireProtection();
-        int records = this.actual.retryTopicRecords().size();
-        if (records != messages) {
+        return count(
+                "records for retry topics",
+                messages,
+                this.actual.retryTopicRecords().size());
+    }
+
+    private TestedConsumerAssert count(String what, int expected, int found) {
+        if (found != expected) {
             failWithMessage(
-                    "Expected %s to have sent %d records to retry topics, but it sent %d. %s",
-                    this.actual, messages, records, summary());
+                    "Expected %s to have %d %s, but there are %d. %s", this.actual, expected, what, found, summary());
         }
         return this;
     }
@@ -113,7 +95,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     private String summary() {
-        List<String> failures = this.actual.outcomes().failures();
+        List<String> failures = this.actual.outcomes().failures;
         String last = failures.isEmpty() ? "" : " (the last with %s)".formatted(failures.get(failures.size() - 1));
         return ("Processed: %s; dropped: %s; stale: %s; failed attempts: %d%s; without a key: %d; sent to retry topics: %d;"
                         + " dead letters: %d")
@@ -123,7 +105,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
                         this.actual.stale(),
                         failures.size(),
                         last,
-                        this.actual.outcomes().withoutKey().size(),
+                        this.actual.outcomes().withoutKey.size(),
                         this.actual.retryTopicRecords().size(),
                         this.actual.deadLetters().size());
     }

@@ -93,8 +93,7 @@ class DeliverTwiceIT {
             assertThat(this.effects.of("random"))
                     .containsExactly("one", "one", "poison-two", "poison-two", "three", "three");
             assertThat(this.effects.of("failing")).containsExactly("one", "three");
-            assertThat(this.tester.consumer("failing").outcomes().deadLettered())
-                    .hasSize(2);
+            assertThat(this.tester.consumer("failing").outcomes().deadLettered).hasSize(2);
             assertThat(this.tester.consumer("failing").dropped()).contains("one", "three");
         });
     }

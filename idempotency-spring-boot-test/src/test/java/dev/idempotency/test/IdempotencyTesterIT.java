@@ -22,7 +22,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -76,8 +75,6 @@ class IdempotencyTesterIT {
                 arguments("ledger", "tested", delivery(TestDelivery::withCrashBeforeOffsetCommit), 1),
                 arguments("ledger", "tested", delivery(TestDelivery::thenRepublished), 1),
                 arguments("poll", "tested", delivery(TestDelivery::withCrashBeforeOffsetCommit), 1),
-                arguments("inbox", "odd-inbox", delivery(delivery -> delivery.concurrently(10)), 9),
-                arguments("shared", "odd-shared", delivery(TestDelivery::twice), 1),
                 arguments("handlers", "odd-handled-a", delivery(TestDelivery::twice), 1));
     }
 
@@ -115,14 +112,7 @@ class IdempotencyTesterIT {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "ledger, tested",
-        "batch, tested",
-        "poll, tested",
-        "manual, tested-odd",
-        "inbox, odd-inbox",
-        "offsets, tested-odd"
-    })
+    @CsvSource({"ledger, tested", "batch, tested", "poll, tested", "manual, tested-odd", "offsets, tested-odd"})
     void whatWasRolledBackAfterTheWorkIsRedeliveredAndDoneOnce(String consumer, String topic) {
         String other = this.id + "-b";
 
@@ -180,14 +170,13 @@ class IdempotencyTesterIT {
                 .withMessageContaining("without @IdempotentListener");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"stopping", "dying"})
-    void aContainerThatStopsFailsTheDelivery(String consumer) {
-        TestDelivery delivery = this.tester.consumer(consumer).deliver(record("odd-" + consumer, 0, this.id));
+    @Test
+    void aContainerThatStopsFailsTheDelivery() {
+        TestDelivery delivery = this.tester.consumer("stopping").deliver(record("odd-stopping", 0, this.id));
 
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(delivery::once)
-                .withMessageContaining("The container of consumer '%s' has stopped".formatted(consumer));
+                .withMessageContaining("The container of consumer 'stopping' has stopped");
     }
 
     @Test
@@ -198,7 +187,7 @@ class IdempotencyTesterIT {
 
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(() -> assertThat(ledger).hasDropped(1))
-                .withMessageContaining("to have dropped 1 deliveries, but it dropped 0")
+                .withMessageContaining("to have 1 dropped deliveries, but there are 0")
                 .withMessageContaining(this.id);
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(() -> assertThat(ledger).hasProcessed("another"))
@@ -279,16 +268,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void anAssertionThatFailsSaysWhyTheListenerDid() {
-        TestedConsumer wallet =
-                this.tester.consumer("wallet").deliver(odd(this.id)).once();
-
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(wallet).hasProcessed(this.id))
-                .withMessageContainingAll("UnexpectedRollbackException", "dead letters: 1");
-    }
-
-    @Test
     void aMessageThatFailsForGoodIsDeadLetteredAndTheLetterIsCapturedAndNotSent() {
         String poison = "poison-" + this.id;
 
@@ -296,6 +275,10 @@ class IdempotencyTesterIT {
                 this.tester.consumer("failing").deliver(odd(poison)).once();
 
         assertThat(failing).hasProcessedNothing().hasFailed(4).hasDeadLettered(1);
+        assertThatExceptionOfType(AssertionError.class)
+                .as("says why the listener failed")
+                .isThrownBy(() -> assertThat(failing).hasProcessed(poison))
+                .withMessageContainingAll("IllegalArgumentException", "dead letters: 1");
         assertThat(failing.deadLetters()).singleElement().satisfies(letter -> {
             assertThat(letter.topic()).isEqualTo("tested-odd-dlt");
             assertThat((byte[]) letter.value()).isEqualTo(bytes(poison));
@@ -331,33 +314,24 @@ class IdempotencyTesterIT {
         assertThatExceptionOfType(AssertionError.class).isThrownBy(delivery::withCrashBeforeOffsetCommit);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"coordinates", "offsets"})
-    void aListenerThatKnowsRecordsByTheirPlaceSeesARewindAndNoRepublication(String consumer) {
-        TestDelivery delivery = this.tester.consumer(consumer).deliver(odd(this.id));
+    @Test
+    void aListenerThatKnowsRecordsByTheirPlaceSeesARewindAndNoRepublication() {
+        TestDelivery delivery = this.tester.consumer("offsets").deliver(odd(this.id));
 
         assertThat(delivery.twice()).hasDropped(1);
         assertThat(delivery.concurrently(3)).hasDropped(4);
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(this.tester.consumer(consumer).deliver(odd(this.id))::thenRepublished)
+                .isThrownBy(this.tester.consumer("offsets").deliver(odd(this.id))::thenRepublished)
                 .withMessageContaining("is not idempotent");
     }
 
     @Test
-    void whatTheKitCannotSeeOfItselfIsSeenInTheEffects() {
+    void aKeyThatChangesWithTheTimeIsFoundAndWhatCannotBeReadIsDeadLettered() {
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(
                         this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))
                                 ::thenRepublished)
                 .withMessageContaining("consumer 'timestamps' is not idempotent");
-        this.tester
-                .consumer("separate")
-                .deliver(record("odd-separate", 0, this.id))
-                .withRollbackAfterWork();
-        assertThat(this.tester.consumer("separate")).hasProcessed(this.id);
-        assertThat(this.effects.of("separate"))
-                .as("done in a transaction of its own")
-                .containsExactly(this.id, this.id);
         assertThat(this.tester.consumer("numbers").deliver(odd("no number")).once())
                 .hasProcessedNothing()
                 .hasDeadLettered(1);

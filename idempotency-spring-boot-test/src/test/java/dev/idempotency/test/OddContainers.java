@@ -3,12 +3,9 @@ package dev.idempotency.test;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.test.TestedApplication.Effects;
-import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.serialization.Deserializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -19,46 +16,13 @@ import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.CommonContainerStoppingErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
 @Configuration(proxyBeanMethods = false)
 @Import({OddContainers.Listeners.class, OddContainers.Handlers.class})
 class OddContainers {
-
-    /** With a deserializer that is the same for all consumers, and of no use when one of them has closed it. */
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<String, String> sharingFactory(
-            ConsumerFactory<String, String> consumerFactory) {
-        ConcurrentKafkaListenerContainerFactory<String, String> factory =
-                new ConcurrentKafkaListenerContainerFactory<>();
-        factory.setConsumerFactory(new DefaultKafkaConsumerFactory<>(
-                consumerFactory.getConfigurationProperties(), new StringDeserializer(), new ClosedOnceDeserializer()));
-        return factory;
-    }
-
-    private static final class ClosedOnceDeserializer implements Deserializer<String> {
-
-        private volatile boolean closed;
-
-        @Override
-        public String deserialize(String topic, byte[] data) {
-            if (this.closed) {
-                throw new IllegalStateException("closed");
-            }
-            return new String(data, StandardCharsets.UTF_8);
-        }
-
-        @Override
-        public void close() {
-            this.closed = true;
-        }
-    }
 
     /** Stops at the first failure. */
     @Bean
@@ -74,19 +38,10 @@ class OddContainers {
     static class Listeners {
 
         private final Effects effects;
-        private final TransactionTemplate newTransaction;
         private final Set<String> retried = ConcurrentHashMap.newKeySet();
 
-        Listeners(Effects effects, PlatformTransactionManager transactionManager) {
+        Listeners(Effects effects) {
             this.effects = effects;
-            this.newTransaction = new TransactionTemplate(transactionManager);
-            this.newTransaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-        }
-
-        @KafkaListener(topics = "odd-separate", groupId = "separate")
-        @IdempotentListener("separate")
-        void separate(ConsumerRecord<String, String> record) {
-            this.newTransaction.executeWithoutResult(status -> this.effects.add("separate", record.value()));
         }
 
         @KafkaListener(topics = "odd-stopping", groupId = "stopping", containerFactory = "stoppingFactory")
@@ -95,22 +50,10 @@ class OddContainers {
             throw new IllegalStateException("not today");
         }
 
-        @KafkaListener(topics = "odd-dying", groupId = "dying")
-        @IdempotentListener("dying")
-        void dying(ConsumerRecord<String, String> record) {
-            throw new OutOfMemoryError("not today");
-        }
-
         @KafkaListener(topics = "odd-timestamps", groupId = "timestamps")
         @IdempotentListener(consumer = "timestamps", key = "#record.value() + '/' + #record.timestamp()")
         void timestamps(ConsumerRecord<String, String> record) {
             this.effects.add("timestamps", record.value());
-        }
-
-        @KafkaListener(topics = "odd-inbox", groupId = "inbox")
-        @IdempotentListener(consumer = "inbox", inbox = "true")
-        void inbox(ConsumerRecord<String, String> record) {
-            this.effects.add("inbox", record.value());
         }
 
         @KafkaListener(
@@ -133,12 +76,6 @@ class OddContainers {
         @IdempotentListener("late")
         void late(ConsumerRecord<String, String> record) {
             this.effects.add("late", record.value());
-        }
-
-        @KafkaListener(topics = "odd-shared", groupId = "shared", containerFactory = "sharingFactory")
-        @IdempotentListener("shared")
-        void shared(ConsumerRecord<String, String> record) {
-            this.effects.add("shared", record.value());
         }
 
         @RetryableTopic(autoCreateTopics = "false")
@@ -176,12 +113,6 @@ class OddContainers {
         @KafkaHandler
         void onText(String payload, Acknowledgment acknowledgment) {
             this.effects.add("handlers", payload);
-            acknowledgment.acknowledge();
-        }
-
-        @KafkaHandler
-        void onNumber(Integer payload, Acknowledgment acknowledgment) {
-            this.effects.add("handlers", "number " + payload);
             acknowledgment.acknowledge();
         }
     }

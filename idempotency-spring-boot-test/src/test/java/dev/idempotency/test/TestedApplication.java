@@ -25,13 +25,12 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
-import org.springframework.transaction.annotation.Transactional;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Listeners of every kind; each writes a row per call and message. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
-@Import({TestedApplication.Effects.class, TestedApplication.Wallet.class, TestedApplication.Listeners.class})
+@Import({TestedApplication.Effects.class, TestedApplication.Listeners.class})
 class TestedApplication {
 
     /** An order, whose id is in its payload. */
@@ -74,15 +73,6 @@ class TestedApplication {
         return factory;
     }
 
-    /** Rejects everything, in a transaction that it joins. */
-    static class Wallet {
-
-        @Transactional
-        public void debit() {
-            throw new IllegalStateException("insufficient funds");
-        }
-    }
-
     /** What listeners have done. */
     record Effects(JdbcClient jdbc) {
 
@@ -108,21 +98,8 @@ class TestedApplication {
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
         private final List<String> calls = new CopyOnWriteArrayList<>();
 
-        private final Wallet wallet;
-
-        Listeners(Effects effects, Wallet wallet) {
+        Listeners(Effects effects) {
             this.effects = effects;
-            this.wallet = wallet;
-        }
-
-        @KafkaListener(topics = TOPIC + "-odd", groupId = "wallet")
-        @IdempotentListener("wallet")
-        void wallet(ConsumerRecord<String, String> record) {
-            try {
-                this.wallet.debit();
-            } catch (IllegalStateException ex) {
-                this.effects.add("wallet", "rejected " + record.value());
-            }
         }
 
         @KafkaListener(topics = TOPIC, groupId = "ledger")
@@ -183,12 +160,6 @@ class TestedApplication {
         @IdempotentListener(consumer = "random", key = "T(java.lang.System).identityHashCode(#record)")
         void random(ConsumerRecord<String, String> record) {
             this.effects.add("random", record.value());
-        }
-
-        @KafkaListener(topics = TOPIC + "-odd", groupId = "coordinates")
-        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
-        void coordinates(ConsumerRecord<String, String> record) {
-            this.effects.add("coordinates", record.value());
         }
 
         @KafkaListener(topics = TOPIC + "-odd", groupId = "offsets")

@@ -62,9 +62,10 @@ public final class CleanupWhileConsuming implements Scenario {
             jdbc.update(BE_ACTIVE, listener);
             application.publish(supply);
             CleanupTask task = new ProcessedMessageCleanup(
+                    "processed",
                     new ProcessedMessagePurge(
                             application.bean(JdbcProcessedMessageStore.class).database()),
-                    ConsumerRegistry.of(application.beans(ConsumerRegistry.class)::stream),
+                    ConsumerRegistry.of(application.beans(ConsumerRegistry.class)::stream)::retentions,
                     null);
             Removal removal = new Removal(new Cleanup(List.of(task), BATCH_SIZE, ROWS_PER_RUN, List.of()));
             try (AlternatingListeners turns = application.alternate(List.of(listener), supply)) {

@@ -5,10 +5,10 @@ import dev.idempotency.benchmarks.measured.MeasuredListener;
 import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
-import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,11 +79,11 @@ public final class Reconciling implements Scenario {
             Reconciliation reconciliation, String consumer, int records, int missing) {
         reconciliation.start(ReconciliationRequest.of(consumer, Duration.ofDays(1)));
         ReconciliationReport report = reconciliation.lastReconciliation(consumer);
-        while (report == null || report.state() == State.RUNNING) {
+        while (report == null || report.state() == JobState.RUNNING) {
             LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
             report = reconciliation.lastReconciliation(consumer);
         }
-        if (report.state() != State.COMPLETED
+        if (report.state() != JobState.COMPLETED
                 || report.read() != records
                 || report.count(ReconciliationOutcome.MISSING) != missing) {
             throw new IllegalStateException(

@@ -13,9 +13,9 @@ import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.database.Schema;
 import dev.idempotency.internal.database.SchemaMode;
+import dev.idempotency.internal.retention.RingCleanup;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
-import dev.idempotency.internal.store.RingPurge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -103,9 +103,9 @@ public final class RingOfTables implements Scenario {
                     .ringWidth(Duration.ofDays(36_500), true)
                     .afterPropertiesSet();
             this.store = new JdbcProcessedMessageStore(this.database, Duration.ofSeconds(10));
-            Ring ring = Ring.of(this.database);
-            this.slot = (ring != null) ? ring.slotAt(System.currentTimeMillis()) : -1;
-            this.table = (ring != null) ? this.database.slotTable(this.slot) : this.database.processedTable();
+            boolean ring = mode == RetentionMode.RING;
+            this.slot = ring ? new Ring(this.database).slotAt(System.currentTimeMillis()) : -1;
+            this.table = ring ? this.database.slotTable(this.slot) : this.database.processedTable();
             this.jdbc.update("""
                     insert into %s (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
                     select ?, uuidv7()::text, current_timestamp - interval '13 days', 'benchmark', 0, number
@@ -161,7 +161,7 @@ public final class RingOfTables implements Scenario {
 
         double empty() {
             long start = System.nanoTime();
-            if (!new RingPurge(this.database)
+            if (!new RingCleanup(this.database, Map::of, null)
                     .empty(this.slot, Map.of(CONSUMER, Instant.now().minusSeconds(86_400)))) {
                 throw new IllegalStateException("The slot was not emptied");
             }

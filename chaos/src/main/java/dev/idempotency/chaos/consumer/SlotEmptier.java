@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.consumer;
 
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.store.RingPurge;
+import dev.idempotency.internal.retention.RingCleanup;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -35,13 +35,13 @@ class SlotEmptier implements SmartLifecycle, Runnable {
     private static final Logger logger = LoggerFactory.getLogger(SlotEmptier.class);
 
     private final JdbcTemplate jdbc;
-    private final RingPurge purge;
+    private final RingCleanup cleanup;
     private final String instance;
     private volatile boolean running;
 
     SlotEmptier(JdbcTemplate jdbc, IdempotencyDatabase database, Environment environment) {
         this.jdbc = jdbc;
-        this.purge = new RingPurge(database);
+        this.cleanup = new RingCleanup(database, Map::of, null);
         this.instance = environment.getRequiredProperty("chaos.instance");
     }
 
@@ -51,7 +51,7 @@ class SlotEmptier implements SmartLifecycle, Runnable {
             int slot = ThreadLocalRandom.current().nextInt(8);
             try {
                 this.jdbc.update(FILL.formatted(slot, this.instance + "/" + System.nanoTime()));
-                if (this.purge.empty(slot, Map.of("filler", Instant.now()))) {
+                if (this.cleanup.empty(slot, Map.of("filler", Instant.now()))) {
                     this.jdbc.update("insert into emptied values (?)", slot);
                 }
                 TimeUnit.MILLISECONDS.sleep(200);

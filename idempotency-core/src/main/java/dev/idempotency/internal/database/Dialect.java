@@ -27,14 +27,8 @@ public interface Dialect {
         return new SingleRowStatements.Positions(table, now(), currentRead());
     }
 
-    /**
-     * The statement that replaces the versions of entities in a table.
-     *
-     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.DeduplicationStrategy#VERSION}
-     */
-    default @Nullable VersionStatement versionsIn(String table) {
-        return null;
-    }
+    /** The statement that replaces the versions of entities in a table. */
+    VersionStatement versionsIn(String table);
 
     /**
      * The statement that locks business keys.
@@ -43,7 +37,7 @@ public interface Dialect {
      * @return by default, one that locks these rows
      */
     default LockStatement locksIn(String table) {
-        return new RowLocks(table);
+        return LockStatement.ofRows(table);
     }
 
     /** Whether business keys are locked by the rows of a table. */
@@ -104,24 +98,16 @@ public interface Dialect {
      *
      * @param table the table's name alone
      * @param schema its schema's name, or {@code null} for the one that connections begin in
-     * @return {@code null} if there is no such query
      */
-    default @Nullable String rowEstimateOf(String table, @Nullable String schema) {
-        return null;
-    }
+    String rowEstimateOf(String table, @Nullable String schema);
 
     /**
      * The statement that puts a processed message into the inbox table, or completes it there.
      *
      * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
      * and why the payload is omitted. Only the first two count for a message that is there already.
-     *
-     * @throws UnsupportedOperationException if there is none: then listeners have no inbox
      */
-    default String inboxCompletionIn(String table) {
-        throw new UnsupportedOperationException(getClass().getName()
-                + " has no statement for the inbox. Implement inboxCompletionIn, or use no inbox.");
-    }
+    String inboxCompletionIn(String table);
 
     /**
      * The statement that puts a result into the table of results, in place of one that an earlier claim of the same id may

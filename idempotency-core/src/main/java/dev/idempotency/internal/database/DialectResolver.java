@@ -6,7 +6,6 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -22,14 +21,8 @@ public final class DialectResolver {
 
     /** The dialect of the database behind the data source, by the name its product gives itself. */
     public static Dialect resolve(DataSource dataSource) {
-        ConnectionCallback<String> look = connection -> connection.getMetaData().getDatabaseProductName();
-        try {
-            return resolve(new JdbcTemplate(dataSource).execute(look), dataSource);
-        } catch (DataAccessException ex) {
-            throw new IllegalStateException(
-                    "Could not ask the database for its name, to choose the dialect of the processed-message store",
-                    ex);
-        }
+        ConnectionCallback<String> name = connection -> connection.getMetaData().getDatabaseProductName();
+        return resolve(new JdbcTemplate(dataSource).execute(name), dataSource);
     }
 
     static Dialect resolve(String product, DataSource dataSource) {

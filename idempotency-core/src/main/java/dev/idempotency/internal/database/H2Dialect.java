@@ -61,18 +61,11 @@ final class H2Dialect implements Dialect {
             """;
 
     private static final String RESULT_REPLACEMENT = """
-            merge into %s as kept
-            using (
-                select consumer_id, message_id, cast(? as varchar) as result_type,
-                    cast(? as character large object) as result, processed_at
-                from %s
-                where consumer_id = ? and message_id = ?
-            ) as result
-            on kept.consumer_id = result.consumer_id and kept.message_id = result.message_id
-            when matched then update
-            set result_type = result.result_type, result = result.result, processed_at = result.processed_at
-            when not matched then insert (consumer_id, message_id, result_type, result, processed_at)
-            values (result.consumer_id, result.message_id, result.result_type, result.result, result.processed_at)
+            merge into %s (consumer_id, message_id, result_type, result, processed_at)
+            key (consumer_id, message_id)
+            select consumer_id, message_id, cast(? as varchar), cast(? as character large object), processed_at
+            from %s
+            where consumer_id = ? and message_id = ?
             """;
 
     private static final String DUPLICATE_KEY = "23505";

@@ -2,14 +2,10 @@ package dev.idempotency.internal.database;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -55,11 +51,9 @@ public final class IdempotencyDatabase {
     public IdempotencyDatabase(
             DataSource dataSource, Dialect dialect, @Nullable String schema, RetentionMode retentionMode) {
         if (schema != null && !SAFE_IDENTIFIER.matcher(schema).matches()) {
-            throw new IllegalArgumentException(String.format(
-                    Locale.ROOT,
+            throw new IllegalArgumentException(
                     "idempotency.schema.name must be a plain identifier (letters, digits and underscores, at most 63, "
-                            + "not beginning with a digit), but is '%s'",
-                    schema));
+                            + "not beginning with a digit), but is '" + schema + "'");
         }
         this.dataSource = DataSourceTransactions.unwrap(dataSource);
         this.dialect = dialect;
@@ -81,10 +75,6 @@ public final class IdempotencyDatabase {
     @Nullable
     public String schema() {
         return this.schema;
-    }
-
-    public RetentionMode retentionMode() {
-        return this.retentionMode;
     }
 
     /** The user of the application's connections, as the driver names it. */
@@ -116,7 +106,8 @@ public final class IdempotencyDatabase {
         return PROCESSED + "_" + slot;
     }
 
-    private boolean isRing() {
+    /** Whether processed messages are in a ring of tables. */
+    public boolean isRing() {
         return this.retentionMode == RetentionMode.RING;
     }
 
@@ -149,23 +140,18 @@ public final class IdempotencyDatabase {
         return this.dialect.qualify(name, this.schema);
     }
 
-    /** The query for an estimate of the messages that have been processed, or {@code null} if there is none. */
-    public @Nullable String processedEstimate() {
-        if (!isRing()) {
-            return this.dialect.rowEstimateOf(PROCESSED, this.schema);
-        }
-        return Stream.concat(Stream.of(PROCESSED), IntStream.range(0, SLOTS).mapToObj(IdempotencyDatabase::slotName))
-                .map(table -> this.dialect.rowEstimateOf(table, this.schema))
-                .collect(Collectors.joining(" union all ", "select sum(number) from (", ") as estimates (number)"));
+    /** The query for an estimate of the processed messages in the table itself. */
+    public String processedEstimate() {
+        return this.dialect.rowEstimateOf(PROCESSED, this.schema);
     }
 
     /** The query for an estimate of the messages in a slot. */
-    public @Nullable String slotEstimate(int slot) {
+    public String slotEstimate(int slot) {
         return this.dialect.rowEstimateOf(slotName(slot), this.schema);
     }
 
-    /** The query for an estimate of the entities whose versions are known, or {@code null} if there is none. */
-    public @Nullable String versionEstimate() {
+    /** The query for an estimate of the entities whose versions are known. */
+    public String versionEstimate() {
         return this.dialect.rowEstimateOf(VERSION, this.schema);
     }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL's statements for claims, positions and versions: one, whatever their number. */
 final class PostgresStatements {
@@ -51,27 +52,24 @@ final class PostgresStatements {
                     select 1 from only %s old where old.consumer_id = ? and old.message_id = claim.message_id)
                 """;
 
-        private final String one;
+        private final @Nullable String one;
         private final String many;
-        private final boolean alwaysMany;
 
         Claims(String table) {
             this.one = ONE.formatted(table);
             this.many = MANY.formatted(table, "");
-            this.alwaysMany = false;
         }
 
         /** Claims only what another table does not have. */
         Claims(String table, String other) {
+            this.one = null;
             this.many = MANY.formatted(table, UNLESS_IN.formatted(other));
-            this.one = this.many;
-            this.alwaysMany = true;
         }
 
         @Override
         public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds)
                 throws SQLException {
-            boolean single = claims.size() == 1 && !this.alwaysMany;
+            boolean single = claims.size() == 1 && this.one != null;
             try (PreparedStatement statement = connection.prepareStatement(single ? this.one : this.many)) {
                 statement.setQueryTimeout(timeoutSeconds);
                 return single ? claimOne(statement, claims.get(0)) : claimMany(statement, claims);
@@ -86,8 +84,13 @@ final class PostgresStatements {
         private Set<MessageId> claimMany(PreparedStatement statement, List<Claim> claims) throws SQLException {
             String consumer = claims.get(0).id().consumer();
             statement.setString(1, consumer);
-            setArrays(statement, 2, claims);
-            if (this.alwaysMany) {
+            setArray(statement, 2, "varchar", claims, claim -> claim.id().value());
+            setArray(statement, 3, "varchar", claims, claim -> claim.coordinates()
+                    .topic());
+            setArray(statement, 4, "int4", claims, claim -> claim.coordinates().partition());
+            setArray(statement, 5, "int8", claims, claim -> claim.coordinates().offset());
+            setArray(statement, 6, "int8", claims, Claim::payloadDigest);
+            if (this.one == null) {
                 statement.setString(7, consumer);
             }
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
@@ -97,18 +100,6 @@ final class PostgresStatements {
                 }
             }
             return claimed;
-        }
-
-        /** Gives a statement an array for each of a claim's columns. */
-        static void setArrays(PreparedStatement statement, int first, List<Claim> claims) throws SQLException {
-            setArray(statement, first, "varchar", claims, claim -> claim.id().value());
-            setArray(statement, first + 1, "varchar", claims, claim -> claim.coordinates()
-                    .topic());
-            setArray(statement, first + 2, "int4", claims, claim -> claim.coordinates()
-                    .partition());
-            setArray(statement, first + 3, "int8", claims, claim -> claim.coordinates()
-                    .offset());
-            setArray(statement, first + 4, "int8", claims, Claim::payloadDigest);
         }
 
         private static void setArray(

@@ -11,7 +11,7 @@ import org.springframework.util.ClassUtils;
  * The state of a transaction as PostgreSQL's driver knows it. The driver takes a commit for successful though the
  * server, after an error, has answered with a rollback.
  */
-final class PostgresTransactionState {
+public final class PostgresTransactionState {
 
     private static final boolean DRIVER_PRESENT =
             ClassUtils.isPresent("org.postgresql.core.BaseConnection", PostgresTransactionState.class.getClassLoader());
@@ -29,12 +29,12 @@ final class PostgresTransactionState {
     }
 
     /** Whether the transaction has failed, so that it can only be rolled back. */
-    static boolean isAborted(Connection connection) throws SQLException {
+    public static boolean isAborted(Connection connection) throws SQLException {
         return stateOf(connection) == TransactionState.FAILED;
     }
 
     /** Whether a transaction stays aborted after an error: not if the driver sets savepoints, or is another one. */
-    static boolean remembersFailures(Connection connection) throws SQLException {
+    public static boolean remembersFailures(Connection connection) throws SQLException {
         return isKnown(connection) && connection.unwrap(BaseConnection.class).getAutosave() != AutoSave.ALWAYS;
     }
 

@@ -5,22 +5,17 @@ import dev.idempotency.MessageId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The tables that processed messages are in with {@link RetentionMode#RING}: an id that carries its time is in one of
+ * The tables that processed messages are in. With {@link RetentionMode#RING}, an id that carries its time is in one of
  * {@value #SLOTS} slots, chosen by that time alone; any other is in the table itself, from which the slots inherit.
  *
- * <p>The control row says how wide slots are, and how far an existing table has been switched. It is read once.
+ * <p>The control row says how wide slots are, and how far an existing table has been switched.
  */
 public final class Ring {
 
@@ -30,7 +25,7 @@ public final class Ring {
     static final String CONTROL = "idempotency_ring";
 
     /** In place of a slot: the table itself. It sorts last, and all claim in the order of slots. */
-    private static final int NO_SLOT = SLOTS;
+    static final int NO_SLOT = SLOTS;
 
     private static final int LOCK_SECONDS = 5;
 
@@ -46,13 +41,8 @@ public final class Ring {
     private final IdempotencyDatabase database;
     private volatile @Nullable Layout layout;
 
-    private Ring(IdempotencyDatabase database) {
+    public Ring(IdempotencyDatabase database) {
         this.database = database;
-    }
-
-    /** Returns the ring of a database, or {@code null} if its messages are in one table. */
-    public static @Nullable Ring of(IdempotencyDatabase database) {
-        return (database.retentionMode() == RetentionMode.RING) ? new Ring(database) : null;
     }
 
     /** How far a table has been switched; only ever forward. */
@@ -83,51 +73,47 @@ public final class Ring {
             long millis = TimeId.millisOf(id.value());
             return (millis < 0) ? NO_SLOT : slotAt(millis);
         }
-
-        /** In the order of slots; the order within a slot stays. */
-        <T> TreeMap<Integer, List<T>> bySlot(Collection<T> all, Function<T, MessageId> id) {
-            return all.stream()
-                    .collect(Collectors.groupingBy(each -> slotOf(id.apply(each)), TreeMap::new, Collectors.toList()));
-        }
     }
 
-    Layout layout() {
+    private Layout layout() {
         Layout known = this.layout;
         if (known == null) {
-            known = this.database.inTransaction(jdbc -> find(this.database, jdbc));
-            if (known == null) {
-                throw new IllegalStateException("The table %s has no row: it was deleted while instances use the ring"
-                        .formatted(this.database.table(CONTROL)));
-            }
+            known = readLayout();
             this.layout = known;
         }
         return known;
     }
 
-    static @Nullable Layout find(IdempotencyDatabase database, JdbcTemplate jdbc) {
-        return jdbc.query(LAYOUT.formatted(database.table(CONTROL)), Layout::read).stream()
-                .findFirst()
-                .orElse(null);
+    /** In the present transaction, as the next step of a switch may be taken at any time. */
+    Layout currentLayout() {
+        Layout known = layout();
+        return (known.state() == State.BOTH) ? readLayout() : known;
     }
 
-    /** Whether ids with a time are nowhere but in their slots. */
+    private Layout readLayout() {
+        return Objects.requireNonNull(
+                this.database.inTransaction(jdbc -> find(this.database, jdbc)),
+                "The table idempotency_ring has no row");
+    }
+
+    private static @Nullable Layout find(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        return DataAccessUtils.singleResult(jdbc.query(LAYOUT.formatted(database.table(CONTROL)), Layout::read));
+    }
+
+    /** Whether an id can only be in the table that it is claimed in. */
     public boolean isComplete() {
-        return layout().state() == State.RING;
+        return !this.database.isRing() || layout().state() == State.RING;
     }
 
-    /** How long the times of a slot's ids are apart at most, in one turn of the ring. */
-    public Duration width() {
-        return Duration.ofMillis(layout().widthMillis());
-    }
-
-    /** The slot of ids that are made now. */
+    /** The slot of ids that are made at a time. */
     public int slotAt(long millis) {
         return layout().slotAt(millis);
     }
 
     /** The table that an id is claimed in. */
     public String claimTableOf(MessageId id) {
-        return tableOf(layout().slotOf(id));
+        int slot = this.database.isRing() ? layout().slotOf(id) : NO_SLOT;
+        return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
     }
 
     /** The table to look for an id in: during a switch, all of them. */
@@ -135,23 +121,14 @@ public final class Ring {
         if (!isComplete()) {
             return this.database.processedTable();
         }
-        int slot = layout().slotOf(id);
-        return (slot == NO_SLOT) ? this.database.processedTableAlone() : this.database.slotTable(slot);
-    }
-
-    /** Ids by the table to look for them in. */
-    public Map<String, List<MessageId>> byTable(Collection<MessageId> ids) {
-        return ids.stream().collect(Collectors.groupingBy(this::tableOf, LinkedHashMap::new, Collectors.toList()));
-    }
-
-    String tableOf(int slot) {
-        return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
+        String table = claimTableOf(id);
+        return table.equals(this.database.processedTable()) ? this.database.processedTableAlone() : table;
     }
 
     /**
      * Makes the control row if there is none yet, and compares it with the settings.
      *
-     * @param width how wide slots are to be
+     * @param width the width of slots in a new ring
      * @param required whether that was set, so that a ring of another width is refused
      */
     void prepare(Duration width, boolean required) {
@@ -170,7 +147,7 @@ public final class Ring {
         if (found.slots() != SLOTS || (required && found.widthMillis() != width.toMillis())) {
             throw new IdempotencyConfigurationException(
                     "The ring has %d slots of %s, but this application uses %d slots of %s: an id would be in two tables."
-                            .formatted(found.slots(), width(), SLOTS, width),
+                            .formatted(found.slots(), Duration.ofMillis(found.widthMillis()), SLOTS, width),
                     "Leave out idempotency.ring.width, or change it by docs/retention.md#changing-the-width.",
                     null);
         }

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -32,57 +32,67 @@ public final class Schema implements InitializingBean {
 
     private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
+    private static final String RING_LOCATION = "dev/idempotency/schema/postgresql-ring";
+
     private static final String CLAIM_COLUMNS =
             "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest";
 
-    /** Columns by table, in the order of the script, which creates the view last. */
-    private static final Map<String, String> TABLES = new LinkedHashMap<>();
+    private static final String ROWS = "select, insert, update, delete";
 
-    /** The same, of the script of the ring. */
-    private static final Map<String, String> RING_TABLES = new LinkedHashMap<>();
+    /** In the order of the script, which creates the view last. */
+    private static final List<Table> TABLES = List.of(
+            new Table(IdempotencyDatabase.PROCESSED, CLAIM_COLUMNS, ROWS),
+            new Table(
+                    IdempotencyDatabase.POSITION,
+                    "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at",
+                    ROWS),
+            new Table(
+                    IdempotencyDatabase.VERSION,
+                    "consumer_id, message_id, version_kind, version, processed_at, record_topic, record_partition,"
+                            + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
+                            + " previous_offset",
+                    ROWS),
+            new Table(IdempotencyDatabase.RESULT, "consumer_id, message_id, processed_at, result_type, result", ROWS),
+            new Table(
+                    IdempotencyDatabase.STEP, "consumer_id, message_id, step_name, status, processed_at, result", ROWS),
+            new Table(
+                    IdempotencyDatabase.INBOX,
+                    "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
+                            + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
+                            + " last_error, received_at, processed_at, updated_at",
+                    ROWS),
+            new Table(IdempotencyDatabase.LOCK, "stripe", "select, update"),
+            new Table(IdempotencyDatabase.INBOX + "_readable", "1", "select"));
 
-    private static final String RING_LOCATION = "dev/idempotency/schema/postgresql-ring";
+    /** Statements that need a privilege on a table, and change nothing. */
+    private static final Map<String, String> TRIALS = Map.of(
+            "insert", "insert into %1$s select * from %1$s where 1 = 0",
+            "update", "update %1$s set %2$s = %2$s where 1 = 0",
+            "delete", "delete from %1$s where 1 = 0",
+            "truncate", """
+                    do $do$ begin
+                        if not has_table_privilege('%1$s', 'truncate') then
+                            raise insufficient_privilege using message = 'permission denied: truncate %1$s';
+                        end if;
+                    end $do$
+                    """);
 
-    private static final String MAY_TRUNCATE = """
-            do $do$ begin
-                if not has_table_privilege('%1$s', 'truncate') then
-                    raise insufficient_privilege using message = 'permission denied: truncate %1$s';
-                end if;
-            end $do$
-            """;
+    /** A table or view, the columns that it must have, and the privileges that the application needs. */
+    private record Table(String name, String columns, String privileges) {
 
-    static {
-        TABLES.put(IdempotencyDatabase.PROCESSED, CLAIM_COLUMNS);
-        TABLES.put(
-                IdempotencyDatabase.POSITION,
-                "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at");
-        TABLES.put(
-                IdempotencyDatabase.VERSION,
-                "consumer_id, message_id, version_kind, version, processed_at, record_topic, record_partition,"
-                        + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
-                        + " previous_offset");
-        TABLES.put(IdempotencyDatabase.RESULT, "consumer_id, message_id, processed_at, result_type, result");
-        TABLES.put(IdempotencyDatabase.STEP, "consumer_id, message_id, step_name, status, processed_at, result");
-        TABLES.put(
-                IdempotencyDatabase.INBOX,
-                "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
-                        + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
-                        + " last_error, received_at, processed_at, updated_at");
-        TABLES.put(IdempotencyDatabase.LOCK, "stripe");
-        TABLES.put(IdempotencyDatabase.INBOX + "_readable", "1");
-        for (int slot = 0; slot < Ring.SLOTS; slot++) {
-            RING_TABLES.put(IdempotencyDatabase.slotName(slot), CLAIM_COLUMNS);
+        Stream<String> trials(String qualified) {
+            String column = this.columns.split(",")[0];
+            return Stream.of(this.privileges.split(", "))
+                    .filter(TRIALS::containsKey)
+                    .map(privilege -> TRIALS.get(privilege).formatted(qualified, column));
         }
-        RING_TABLES.put(IdempotencyDatabase.ACTIVITY, "consumer_id, message_id, processed_at");
-        RING_TABLES.put(Ring.CONTROL, "slots, width_ms, state, since");
     }
 
     private final IdempotencyDatabase database;
     private final SchemaMode mode;
     private final WriteProbe probe;
     private final Supplier<@Nullable DataSource> flywayDataSource;
-    private final Map<String, String> tables = new LinkedHashMap<>(TABLES);
-    private final @Nullable Ring ring;
+    private final List<Table> tables = new ArrayList<>(TABLES);
     private @Nullable Duration ringWidth;
     private boolean ringWidthRequired;
 
@@ -92,12 +102,15 @@ public final class Schema implements InitializingBean {
 
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
     public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
-        this.ring = Ring.of(database);
         if (!database.dialect().hasLockTable()) {
-            this.tables.remove(IdempotencyDatabase.LOCK);
+            this.tables.removeIf(table -> table.name().equals(IdempotencyDatabase.LOCK));
         }
-        if (this.ring != null) {
-            this.tables.putAll(RING_TABLES);
+        if (database.isRing()) {
+            for (int slot = 0; slot < Ring.SLOTS; slot++) {
+                this.tables.add(new Table(IdempotencyDatabase.slotName(slot), CLAIM_COLUMNS, ROWS + ", truncate"));
+            }
+            this.tables.add(new Table(IdempotencyDatabase.ACTIVITY, "consumer_id, message_id, processed_at", ROWS));
+            this.tables.add(new Table(Ring.CONTROL, "slots, width_ms, state, since", "select, insert"));
         }
         this.database = database;
         this.mode = mode;
@@ -118,34 +131,31 @@ public final class Schema implements InitializingBean {
 
     @Override
     public void afterPropertiesSet() {
-        if (this.ring != null) {
-            refuseRingWhereItCannotBe();
+        boolean ring = this.database.isRing();
+        String vendor = this.database.dialect().vendor();
+        if (ring && !vendor.equals("postgresql")) {
+            throw refused(
+                    "which needs PostgreSQL, and the database is of the kind '%s'.".formatted(vendor),
+                    "Leave idempotency.retention-mode at 'delete'.");
+        }
+        if (ring && this.mode == SchemaMode.NONE) {
+            throw refused(
+                    "but idempotency.schema.mode is 'none': the control row must be read at start-up.",
+                    "Set idempotency.schema.mode to 'validate' or 'migrate'.");
         }
         if (this.mode == SchemaMode.NONE) {
             return;
         }
         prepareTables();
-        if (this.ring == null) {
-            Ring.requireNone(this.database);
+        if (ring) {
+            new Ring(this.database).prepare(Objects.requireNonNull(this.ringWidth, "No width"), this.ringWidthRequired);
         } else {
-            this.ring.prepare(Objects.requireNonNull(this.ringWidth, "No width"), this.ringWidthRequired);
+            Ring.requireNone(this.database);
         }
     }
 
-    private void refuseRingWhereItCannotBe() {
-        String vendor = this.database.dialect().vendor();
-        if (!vendor.equals("postgresql") || this.mode == SchemaMode.NONE) {
-            throw new IdempotencyConfigurationException(
-                    "idempotency.retention-mode is 'ring', "
-                            + (this.mode == SchemaMode.NONE
-                                    ? "but idempotency.schema.mode is 'none': the control row must be read at start-up."
-                                    : "which needs PostgreSQL, and the database is of the kind '%s'."
-                                            .formatted(vendor)),
-                    this.mode == SchemaMode.NONE
-                            ? "Set idempotency.schema.mode to 'validate' or 'migrate'."
-                            : "Leave idempotency.retention-mode at 'delete'.",
-                    null);
-        }
+    private static IdempotencyConfigurationException refused(String why, String remedy) {
+        return new IdempotencyConfigurationException("idempotency.retention-mode is 'ring', " + why, remedy, null);
     }
 
     private void prepareTables() {
@@ -180,7 +190,7 @@ public final class Schema implements InitializingBean {
         }
         try {
             FlywayMigration.run(databaseOfFlyway(), location(this.database.dialect()), "idempotency_schema_history");
-            if (this.ring != null) {
+            if (this.database.isRing()) {
                 FlywayMigration.run(databaseOfFlyway(), RING_LOCATION, "idempotency_ring_history");
             }
         } catch (RuntimeException ex) {
@@ -209,7 +219,7 @@ public final class Schema implements InitializingBean {
     private String flywayModule() {
         return switch (this.database.dialect().vendor()) {
             case "postgresql" -> "org.flywaydb:flyway-database-postgresql";
-            case "mysql", "mariadb" -> "org.flywaydb:flyway-mysql";
+            case "mysql" -> "org.flywaydb:flyway-mysql";
             default -> "org.flywaydb:flyway-core";
         };
     }
@@ -233,9 +243,7 @@ public final class Schema implements InitializingBean {
     /** Fails for missing privileges only: a server that is read-only today is no reason not to start. */
     private void refuseWhatIsDenied() {
         try {
-            this.probe.tryAll(this.tables.keySet().stream()
-                    .filter(table -> !isView(table))
-                    .flatMap(this::writes));
+            this.probe.tryAll(this.tables.stream().flatMap(table -> table.trials(this.database.table(table.name()))));
         } catch (DataAccessException ex) {
             String denial = WriteProbe.denial(ex);
             if (denial != null || ex instanceof BadSqlGrammarException) {
@@ -250,26 +258,6 @@ public final class Schema implements InitializingBean {
         }
     }
 
-    /** Statements that need every privilege on a table, and change nothing. */
-    private Stream<String> writes(String table) {
-        Stream<String> all = Stream.of(
-                "insert into %1$s select * from %1$s where 1 = 0",
-                "update %s set processed_at = processed_at where 1 = 0", "delete from %s where 1 = 0", MAY_TRUNCATE);
-        if (table.equals(IdempotencyDatabase.LOCK)) {
-            return Stream.of("update %s set stripe = stripe where 1 = 0".formatted(this.database.table(table)));
-        }
-        int needed = isSlot(table) ? 4 : table.equals(Ring.CONTROL) ? 1 : 3;
-        return all.limit(needed).map(sql -> sql.formatted(this.database.table(table)));
-    }
-
-    private static boolean isSlot(String table) {
-        return table.startsWith(IdempotencyDatabase.PROCESSED + "_");
-    }
-
-    private static boolean isView(String table) {
-        return table.endsWith("_readable");
-    }
-
     /** Claims a message as consumers do, in a transaction that is rolled back; fails as they would. */
     public void tryOut() {
         this.probe.tryClaims();
@@ -278,20 +266,22 @@ public final class Schema implements InitializingBean {
     /** The tables that are missing or lack columns. A table that the user may not read counts as present. */
     public List<String> missing() {
         JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
-        return this.tables.keySet().stream()
+        return this.tables.stream()
                 .filter(table -> !isThere(table, jdbc))
+                .map(Table::name)
                 .toList();
     }
 
     /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
-    private boolean isThere(String table, JdbcTemplate jdbc) {
-        boolean lock = table.equals(IdempotencyDatabase.LOCK);
-        String query = "select %s from %s where %s"
-                .formatted(this.tables.get(table), this.database.table(table), lock ? "stripe >= 0" : "1 = 0");
+    private boolean isThere(Table table, JdbcTemplate jdbc) {
+        int needed = table.name().equals(IdempotencyDatabase.LOCK) ? LockStatement.STRIPES : 0;
+        String query = "select %s from %s %s"
+                .formatted(
+                        table.columns(),
+                        this.database.table(table.name()),
+                        this.database.dialect().rows(0, needed));
         try {
-            int rows =
-                    this.database.inTransaction(() -> jdbc.queryForList(query)).size();
-            return !lock || rows >= LockStatement.STRIPES;
+            return this.database.inTransaction(() -> jdbc.queryForList(query)).size() == needed;
         } catch (DataAccessException ex) {
             if (WriteProbe.denial(ex) != null) {
                 return true;
@@ -307,21 +297,10 @@ public final class Schema implements InitializingBean {
         String quote = this.database.dialect().identifierQuote();
         String role =
                 user.matches("\\w+") ? user : quote + (quote.equals("`") ? user.replace("@", "`@`") : user) + quote;
-        return this.tables.keySet().stream()
-                .map(table -> "grant %s on %s to %s;".formatted(privileges(table), this.database.table(table), role))
+        return this.tables.stream()
+                .map(table ->
+                        "grant %s on %s to %s;".formatted(table.privileges(), this.database.table(table.name()), role))
                 .collect(Collectors.joining("\n", "", "\n"));
-    }
-
-    private static String privileges(String table) {
-        if (isView(table)) {
-            return "select";
-        }
-        if (table.equals(IdempotencyDatabase.LOCK)) {
-            return "select, update";
-        }
-        return table.equals(Ring.CONTROL)
-                ? "select, insert"
-                : "select, insert, update, delete" + (isSlot(table) ? ", truncate" : "");
     }
 
     private String inSchema() {
@@ -334,7 +313,7 @@ public final class Schema implements InitializingBean {
 
     private String scripts() {
         String script = script(this.database.dialect());
-        return (this.ring != null) ? script + "\n" + read(RING_LOCATION + "/idempotency_V1__ring.sql") : script;
+        return this.database.isRing() ? script + "\n" + read(RING_LOCATION + "/idempotency_V1__ring.sql") : script;
     }
 
     /** Returns the script that creates the tables, which can be run again. */

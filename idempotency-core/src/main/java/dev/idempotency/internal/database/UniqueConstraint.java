@@ -1,6 +1,5 @@
 package dev.idempotency.internal.database;
 
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
@@ -63,16 +62,6 @@ public record UniqueConstraint(String schema, String table, String name, int col
             order by left(i.relname, 5) = left(?, 5) desc, i.relname
             limit 5
             """;
-
-    /** Returns whether the driver tells which constraint was violated, and in which transaction. */
-    public static boolean isSupportedBy(Connection connection) throws SQLException {
-        return PostgresTransactionState.remembersFailures(connection);
-    }
-
-    /** Returns whether the connection's transaction has failed. */
-    public static boolean isAborted(Connection connection) throws SQLException {
-        return PostgresTransactionState.isAborted(connection);
-    }
 
     /**
      * Finds a constraint or index by its name, or by schema and name; upper and lower case matter only where names differ in

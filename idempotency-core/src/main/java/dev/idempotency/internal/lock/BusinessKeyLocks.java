@@ -9,37 +9,38 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.StringUtils;
 
 /**
- * Locks business keys in transactions. The database excludes all others; in addition, whoever begins its transaction only then
- * waits for others of this instance in memory, where it holds no connection.
+ * Locks business keys until the end of a transaction. The database excludes other instances. Listeners of this instance wait for
+ * each other in memory, before their transaction begins, so that they hold no connection.
  */
 public final class BusinessKeyLocks {
 
     private static final String NAMESPACE = "idempotency/lock/";
 
+    private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final LockStatement statement;
     private final Duration timeout;
 
     /** One per stripe, in the order in which they are entered. Those who wait are let in in the order of their arrival. */
-    final List<Semaphore> queues = IntStream.range(0, LockStatement.STRIPES)
-            .mapToObj(stripe -> new Semaphore(1, true))
+    final List<Semaphore> queues = Stream.generate(() -> new Semaphore(1, true))
+            .limit(LockStatement.STRIPES)
             .toList();
-
-    private final IdempotencyDatabase database;
 
     /** {@code timeout} is how long to wait for a lock. */
     public BusinessKeyLocks(IdempotencyDatabase database, Duration timeout) {
@@ -83,14 +84,21 @@ public final class BusinessKeyLocks {
                 attempt.close();
             }
         });
-        // Others of this instance then wait in memory. Whoever has it already is waited for in the database.
+        // Listeners of this instance then wait in memory. Code waits in the database, as its transaction is open.
         attempt.enter(List.of(key));
         attempt.lock(List.of(key));
     }
 
-    /** Whether transactions of this isolation see what was committed before they began, not before a statement. */
+    /** Whether transactions of this isolation level may see data that is older than their lock. */
     public static boolean readsSnapshot(@Nullable Integer isolation) {
         return isolation != null && isolation >= TransactionDefinition.ISOLATION_REPEATABLE_READ;
+    }
+
+    /** The same for the connections' default isolation. Not on databases that take the snapshot with the first read. */
+    public boolean readsSnapshotByDefault() {
+        ConnectionCallback<Integer> isolation = Connection::getTransactionIsolation;
+        return this.database.dialect().currentRead().isEmpty()
+                && readsSnapshot(this.database.inTransaction(jdbc -> jdbc.execute(isolation)));
     }
 
     /** The first 64 bits of the key's SHA-256, apart from numbers that the application may lock itself. */
@@ -107,14 +115,15 @@ public final class BusinessKeyLocks {
     /** Waits for the locks of keys: in memory, in the database, or in one after the other, no longer than the timeout in total. */
     public final class Attempt implements AutoCloseable {
 
-        private List<Semaphore> entered = List.of();
+        private final long start = System.nanoTime();
+        private final List<Semaphore> entered = new ArrayList<>();
         private long waited;
 
         private Attempt() {}
 
         /** Enters the queues of this instance unless another attempt is in one of them; returns whether it did. Never waits. */
         public boolean enter(Collection<String> keys) {
-            return enter(keys, 0);
+            return enter(keys, false);
         }
 
         /**
@@ -123,71 +132,68 @@ public final class BusinessKeyLocks {
          * @throws LockTimeoutException if that takes too long
          */
         public void await(Collection<String> keys) {
-            if (!enter(keys, BusinessKeyLocks.this.timeout.toNanos() - this.waited)) {
+            if (!enter(keys, true)) {
                 throw timeout(keys, null);
             }
         }
 
         /** In the order of the stripes, so that no two wait for each other. */
-        private boolean enter(Collection<String> keys, long nanos) {
-            long start = System.nanoTime();
-            List<Semaphore> queues = new ArrayList<>();
-            boolean all = false;
+        private boolean enter(Collection<String> keys, boolean wait) {
             try {
                 for (int stripe : LockStatement.stripesOf(hashes(keys))) {
                     Semaphore queue = BusinessKeyLocks.this.queues.get(stripe);
                     // Unlike tryAcquire() without a time, not before those who wait.
-                    if (!queue.tryAcquire(nanos - (System.nanoTime() - start), TimeUnit.NANOSECONDS)) {
+                    if (!queue.tryAcquire(wait ? left().toNanos() : 0, TimeUnit.NANOSECONDS)) {
+                        close();
                         return false;
                     }
-                    queues.add(queue);
+                    this.entered.add(queue);
                 }
-                all = true;
-                this.entered = queues;
                 return true;
             } catch (InterruptedException ex) {
+                close();
                 Thread.currentThread().interrupt();
                 throw timeout(keys, ex);
             } finally {
-                if (!all) {
-                    queues.forEach(Semaphore::release);
-                }
-                this.waited += System.nanoTime() - start;
+                this.waited = System.nanoTime() - this.start;
             }
         }
 
+        private Duration left() {
+            return BusinessKeyLocks.this.timeout.minusNanos(System.nanoTime() - this.start);
+        }
+
         /**
-         * Locks keys in the database until the end of the current transaction, by one statement.
+         * Locks the keys in the database until the end of the current transaction, by one statement.
          *
          * @throws LockTimeoutException if others hold one of them for too long
          */
         public void lock(Collection<String> keys) {
-            long start = System.nanoTime();
-            int left = Math.toIntExact(Math.max(
-                    1,
-                    BusinessKeyLocks.this
-                            .timeout
-                            .minusNanos(this.waited)
-                            .plusMillis(999)
-                            .toSeconds()));
+            String task = "lock " + describe(keys);
+            int left = Math.toIntExact(Math.max(1, left().plusMillis(999).toSeconds()));
             try {
                 StoreExceptionTranslator.attempt(
-                        () -> "lock " + describe(keys),
+                        () -> task,
                         () -> BusinessKeyLocks.this.transaction.execute(
                                 (connection, limit) -> {
                                     BusinessKeyLocks.this.statement.execute(
                                             connection, hashes(keys), Math.min(limit, left));
                                     return true;
                                 },
-                                "lock " + describe(keys),
+                                task,
                                 ex -> timeout(keys, ex)));
             } finally {
-                this.waited += System.nanoTime() - start;
+                this.waited = System.nanoTime() - this.start;
             }
         }
 
         private static List<Long> hashes(Collection<String> keys) {
             return keys.stream().map(BusinessKeyLocks::hash).distinct().sorted().toList();
+        }
+
+        private static String describe(Collection<String> keys) {
+            String first = "'" + keys.iterator().next() + "'";
+            return (keys.size() > 1) ? first + " or of " + (keys.size() - 1) + " more" : first;
         }
 
         private LockTimeoutException timeout(Collection<String> keys, @Nullable Throwable cause) {
@@ -199,12 +205,7 @@ public final class BusinessKeyLocks {
                     cause);
         }
 
-        private static String describe(Collection<String> keys) {
-            String first = "'" + keys.iterator().next() + "'";
-            return (keys.size() > 1) ? first + " or of " + (keys.size() - 1) + " more" : first;
-        }
-
-        /** How long it has waited, in the queues and in the database. */
+        /** How long it has waited, in the queues and in the database, from the first try on. */
         public Duration waited() {
             return Duration.ofNanos(this.waited);
         }
@@ -213,7 +214,7 @@ public final class BusinessKeyLocks {
         @Override
         public void close() {
             this.entered.forEach(Semaphore::release);
-            this.entered = List.of();
+            this.entered.clear();
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.idempotency.internal.operation;
 
 import dev.idempotency.Claim;
+import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyContextHolder;
@@ -32,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -103,31 +103,33 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(MessageId id, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, null, ResultType.of(type), work);
+        return executeAndKeep(id, null, type, work);
     }
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, digest(fingerprint), ResultType.of(type), work);
+        return executeAndKeep(id, digest(fingerprint), type, work);
     }
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, null, ResultType.of(type.getType()), work);
+        return executeAndKeep(id, null, type.getType(), work);
     }
 
     @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
     private <T extends @Nullable Object> Execution<T> executeAndKeep(
             MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
+        Type readable = ResultType.of(type);
         ResultStore kept = this.results;
         if (kept == null) {
             throw new IllegalStateException("Results are stored in a table beside the processed messages, but the"
                     + " application defines its own ProcessedMessageStore. Use the provided store, or work without a"
                     + " result.");
         }
-        return execute(id, digest, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
+        return execute(
+                id, digest, work, result -> (T) kept.keep(id, readable, result), () -> (T) kept.get(id, readable));
     }
 
     private <T extends @Nullable Object> Execution<T> execute(
@@ -137,35 +139,26 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             UnaryOperator<T> keeping,
             Supplier<? extends T> before) {
         requireId(id);
-        Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()), digest);
-        if (this.transactions.isOpen()) {
-            Execution<T> execution = execute(id, () -> inContext(id, work, outcome), keeping, before, outcome);
-            TransactionSynchronizationManager.registerSynchronization(outcome);
-            return execution;
-        }
+        Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()), digest, this.transactions.isOpen());
         for (int attempt = 1; ; attempt++) {
+            // Until the end of the transaction: what is called before and after its commit acts for the same id.
+            IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
+                    List.of(id), Steps.of(this.steps, DeduplicationStrategy.MESSAGE_ID, false, outcome.observer));
             try {
-                // Until the end of the transaction: what is called before and after its commit acts for the same id.
-                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome), outcome);
-                outcome.report(true);
-                return execution;
+                return this.transactions.execute(
+                        id, transaction -> execute(id, work, keeping, before, transaction, outcome));
             } catch (Throwable ex) {
                 // Nothing was done yet, and the database rolled back for the sake of a concurrent transaction.
-                boolean repeatable = outcome.claimed.isEmpty() && StoreExceptionTranslator.isSerializationFailure(ex);
+                boolean repeatable = !outcome.joined
+                        && outcome.claimed.isEmpty()
+                        && StoreExceptionTranslator.isSerializationFailure(ex);
                 if (attempt == MAX_ATTEMPTS || !repeatable) {
                     throw ex;
                 }
+            } finally {
+                context.close();
+                outcome.reportIfOwn();
             }
-        }
-    }
-
-    private <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work, Outcome outcome) {
-        IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
-                List.of(id), (this.steps != null) ? this.steps.of(outcome.observer) : Steps.OF_OTHER_STORE);
-        try {
-            return work.get();
-        } finally {
-            context.close();
         }
     }
 
@@ -174,32 +167,23 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             Supplier<? extends T> work,
             UnaryOperator<T> keeping,
             Supplier<? extends T> before,
+            ClaimedTransaction transaction,
             Outcome outcome) {
-        AtomicReference<@Nullable ClaimedTransaction> used = new AtomicReference<>();
+        claim(List.of(id), transaction, outcome);
+        if (outcome.claimed.isEmpty()) {
+            return new Execution<>(id, true, before.get());
+        }
+        T result = work.get();
         try {
-            return this.transactions.execute(id, transaction -> {
-                used.set(transaction);
-                claim(List.of(id), transaction, outcome);
-                if (outcome.claimed.isEmpty()) {
-                    return new Execution<>(id, true, before.get());
-                }
-                T result = work.get();
-                try {
-                    result = keeping.apply(result);
-                } catch (RuntimeException ex) {
-                    if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
-                        transaction.requireHeld();
-                    }
-                    throw ex;
-                }
-                transaction.lookBeforeCommit();
-                return new Execution<>(id, false, result);
-            });
-        } catch (Throwable ex) {
-            ClaimedTransaction transaction = used.get();
-            outcome.report(transaction != null && transaction.isCommitted());
+            result = keeping.apply(result);
+        } catch (RuntimeException ex) {
+            if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                transaction.requireHeld();
+            }
             throw ex;
         }
+        transaction.lookBeforeCommit();
+        return new Execution<>(id, false, result);
     }
 
     /** Returns the first 64 bits of the fingerprint's SHA-256. */
@@ -235,9 +219,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         return this.transactions.join(transaction -> {
             Set<MessageId> free = new LinkedHashSet<>(ids);
             byConsumer.forEach((consumer, its) -> {
-                Outcome outcome = new Outcome(this.consumers.observerOf(consumer), null);
+                Outcome outcome = new Outcome(this.consumers.observerOf(consumer), null, true);
                 claim(List.copyOf(its), transaction, outcome);
-                TransactionSynchronizationManager.registerSynchronization(outcome);
                 outcome.duplicates.forEach(duplicate -> free.remove(duplicate.id()));
             });
             transaction.lookBeforeCommit();
@@ -249,13 +232,14 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     public void lock(String key) {
         if (this.locks == null) {
             throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
-                    + " application has a ProcessedMessageStore of its own. Use the provided store.");
+                    + " application defines its own ProcessedMessageStore. Use the provided store.");
         }
         this.locks.lock(key);
     }
 
     /** Claims ids of one consumer in a transaction. */
     private void claim(List<MessageId> ids, ClaimedTransaction transaction, Outcome outcome) {
+        outcome.transaction = transaction;
         long start = System.nanoTime();
         try {
             Set<MessageId> claimed = this.store.claim(ids.stream()
@@ -269,6 +253,9 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
                 transaction.watch(first, first::toString);
             }
             outcome.claimed = ids.stream().filter(claimed::contains).toList();
+            if (outcome.joined) {
+                TransactionSynchronizationManager.registerSynchronization(outcome);
+            }
         } catch (UnprotectedCallException ex) {
             throw this.transactions.otherDataSource(ex);
         } catch (MessageConflictException ex) {
@@ -296,10 +283,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     }
 
     private static void requireSameFingerprint(MessageId id, @Nullable ProcessedMessage original, Outcome outcome) {
-        if (original == null || original.payloadDigest() == null || outcome.digest == null) {
-            return;
-        }
-        if (!original.payloadDigest().equals(outcome.digest)) {
+        Long before = (original != null) ? original.payloadDigest() : null;
+        if (original != null && before != null && outcome.digest != null && !before.equals(outcome.digest)) {
             outcome.observer.conflict(new Conflict(id, NOWHERE, original.coordinates(), original.processedAt()));
             throw new MessageConflictException(
                     "%s was used at %s for a request with another fingerprint. Nothing was applied: use a new key."
@@ -322,13 +307,17 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
         private final IdempotencyEventListener observer;
         private final @Nullable Long digest;
+        private final boolean joined;
         private final long start = System.nanoTime();
+        private @Nullable ClaimedTransaction transaction;
         private List<MessageId> claimed = List.of();
         private List<Duplicate> duplicates = List.of();
 
-        Outcome(IdempotencyEventListener observer, @Nullable Long digest) {
+        /** {@code joined} is whether the transaction is somebody else's, whose end is waited for. */
+        Outcome(IdempotencyEventListener observer, @Nullable Long digest, boolean joined) {
             this.observer = observer;
             this.digest = digest;
+            this.joined = joined;
         }
 
         @Override
@@ -336,7 +325,13 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
             report(status == STATUS_COMMITTED);
         }
 
-        void report(boolean committed) {
+        void reportIfOwn() {
+            if (!this.joined && this.transaction != null) {
+                report(this.transaction.isCommitted());
+            }
+        }
+
+        private void report(boolean committed) {
             if (committed) {
                 if (!this.claimed.isEmpty()) {
                     this.observer.committed(System.nanoTime() - this.start);

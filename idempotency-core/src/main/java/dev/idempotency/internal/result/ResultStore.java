@@ -37,7 +37,7 @@ public final class ResultStore {
 
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
-    private final @Nullable Ring ring;
+    private final Ring ring;
     private final Map<String, Statements> statements = new ConcurrentHashMap<>();
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
@@ -46,6 +46,9 @@ public final class ResultStore {
     private record Statements(String write, String find, String findLatest) {}
 
     private record Row(@Nullable String type, String text) {}
+
+    /** The text of a result, and what it is read as again: what all who ask for it will be given. */
+    public record Written(String text, @Nullable Object result) {}
 
     /**
      * Results in a database.
@@ -56,7 +59,7 @@ public final class ResultStore {
     public ResultStore(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
         this.database = database;
         this.jdbc = database.jdbc();
-        this.ring = Ring.of(database);
+        this.ring = new Ring(database);
         this.converter = converter;
         this.maxLength = maxSize.toBytes();
     }
@@ -79,19 +82,9 @@ public final class ResultStore {
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
         String name = type.getTypeName();
-        String text;
-        Object again;
-        try {
-            ResultConverter json = converter();
-            text = Objects.requireNonNull(json.write(result, type), "its ResultConverter has written nothing");
-            again = json.read(text, type);
-        } catch (RuntimeException | StackOverflowError ex) {
-            throw new ResultException(
-                    ("The result of %s cannot be kept, as it cannot be written and read again as a %s, so that the work"
-                                    + " was undone: %s. Return something that can, such as a record of plain values.")
-                            .formatted(id, name, ex.getMessage()),
-                    ex);
-        }
+        Written written =
+                write("The result of %s cannot be kept, so that the work was undone".formatted(id), type, result);
+        String text = written.text();
         if (text.length() > this.maxLength) {
             throw new ResultException(
                     ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters, and"
@@ -101,10 +94,30 @@ public final class ResultStore {
                     null);
         }
         StoreExceptionTranslator.attempt(() -> "keep the result of " + id, () -> {
-            String claims = (this.ring != null) ? this.ring.claimTableOf(id) : this.database.processedTable();
+            String claims = this.ring.claimTableOf(id);
             return this.jdbc.update(statementsFor(claims).write(), name, text, id.consumer(), id.value());
         });
-        return again;
+        return written.result();
+    }
+
+    /**
+     * Writes a result, and reads it back.
+     *
+     * @param consequence what it means if that is not possible
+     * @throws ResultException if it is not
+     */
+    public Written write(String consequence, Type type, @Nullable Object result) {
+        try {
+            ResultConverter json = converter();
+            String text = Objects.requireNonNull(json.write(result, type), "its ResultConverter has written nothing");
+            return new Written(text, json.read(text, type));
+        } catch (RuntimeException | StackOverflowError ex) {
+            throw new ResultException(
+                    ("%s, as its result cannot be written and read again as a %s: %s. Return something that can, such as a"
+                                    + " record of plain values.")
+                            .formatted(consequence, type.getTypeName(), ex.getMessage()),
+                    ex);
+        }
     }
 
     /**
@@ -115,11 +128,11 @@ public final class ResultStore {
      */
     public @Nullable Object get(MessageId id, Type type) {
         Row row = StoreExceptionTranslator.attempt(() -> "look up the result of " + id, () -> find(id));
-        String done = "The work for %s has been done before, and is not done again; but its result ".formatted(id);
+        String done = "The work for %s has been done before, and is not done again; but its result".formatted(id);
         if (row == null || row.type() == null) {
             throw new ResultForgottenException(
                     done
-                            + "is not kept: none was asked for then, or it has been forgotten since, or this transaction is still"
+                            + " is not kept: none was asked for then, or it has been forgotten since, or this transaction is still"
                             + " at work for it. Keep results for longer, with IdempotentConsumer.resultRetention(…) or"
                             + " idempotency.results.retention.",
                     null);
@@ -127,25 +140,32 @@ public final class ResultStore {
         if (!row.type().equals(type.getTypeName())) {
             throw new ResultException(
                     done
-                            + "is a %s, and a %s is asked for. Ask for the type that was kept; if its class has been renamed, change result_type of the row in idempotency_result."
+                            + " is a %s, and a %s is asked for. Ask for the type that was kept; if its class has been renamed, change result_type of the row in idempotency_result."
                                     .formatted(row.type(), type.getTypeName()),
                     null);
         }
+        return read(done, type, row.text(), "idempotency_result");
+    }
+
+    /**
+     * Reads what was written; {@code done} names it, and {@code table} is where it stands.
+     *
+     * @throws ResultException if it cannot be read as this type
+     */
+    public @Nullable Object read(String done, Type type, @Nullable String text, String table) {
         try {
-            return converter().read(row.text(), type);
+            return converter().read(Objects.requireNonNull(text, "it was recorded without a result"), type);
         } catch (RuntimeException | StackOverflowError ex) {
             throw new ResultException(
-                    done
-                            + "can no longer be read as a %s: %s. Let that class read what it wrote before, or delete the row in idempotency_result."
-                                    .formatted(row.type(), ex.getMessage()),
+                    "%s can no longer be read as a %s: %s. Let that class read what it wrote before, or delete the row in %s."
+                            .formatted(done, type.getTypeName(), ex.getMessage(), table),
                     ex);
         }
     }
 
     /** A transaction that has read before may not see a claim that was committed since: it then reads the latest rows. */
     private @Nullable Row find(MessageId id) {
-        Statements statements =
-                statementsFor((this.ring != null) ? this.ring.tableOf(id) : this.database.processedTable());
+        Statements statements = statementsFor(this.ring.tableOf(id));
         List<Row> seen = query(statements.find(), id);
         List<Row> latest = seen.isEmpty() ? query(statements.findLatest(), id) : seen;
         return latest.isEmpty() ? null : latest.get(0);

@@ -1,6 +1,5 @@
 package dev.idempotency.internal.retention;
 
-import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.retention.CleanupTask;
@@ -27,17 +26,12 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     private final Supplier<Map<String, Duration>> retentions;
     private final @Nullable Duration orphansAfter;
 
-    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
-    public ProcessedMessageCleanup(
-            ProcessedMessagePurge messages, ConsumerRegistry consumers, @Nullable Duration orphansAfter) {
-        this("processed", messages, consumers::retentions, orphansAfter);
-    }
-
     /**
-     * The same for another table whose rows are forgotten alike.
+     * Cleans up a table.
      *
      * @param name the task's name
      * @param retentions how long rows are kept, by the consumers of this application
+     * @param orphansAfter {@code null} if consumers of other applications are never touched
      */
     public ProcessedMessageCleanup(
             String name,
@@ -63,28 +57,33 @@ public final class ProcessedMessageCleanup implements CleanupTask {
         for (String consumer : this.messages.consumers()) {
             Duration retention = known.get(consumer);
             if (retention != null) {
-                backlogs.add(new Drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit)));
+                backlogs.add(drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit)));
             } else if (this.orphansAfter != null) {
-                backlogs.add(new Drain(
-                        (from, limit) -> this.messages.purgeAbandoned(consumer, this.orphansAfter, from, limit)));
+                backlogs.add(
+                        drain((from, limit) -> this.messages.purgeAbandoned(consumer, this.orphansAfter, from, limit)));
             }
         }
         return backlogs;
     }
 
-    /** Removes rows from a time on, which is where the last batch ended. */
-    public static final class Drain implements Backlog {
+    private static Backlog drain(BiFunction<Instant, Integer, Purged<Instant>> purge) {
+        return new Drain<>(ProcessedMessagePurge.BEGINNING, purge);
+    }
 
-        private final BiFunction<Instant, Integer, Purged> purge;
-        private Instant from = ProcessedMessagePurge.BEGINNING;
+    /** Removes rows from a time or an id on, which is where the last batch ended. */
+    public static final class Drain<P> implements Backlog {
 
-        public Drain(BiFunction<Instant, Integer, Purged> purge) {
+        private final BiFunction<P, Integer, Purged<P>> purge;
+        private P from;
+
+        public Drain(P from, BiFunction<P, Integer, Purged<P>> purge) {
+            this.from = from;
             this.purge = purge;
         }
 
         @Override
         public int remove(int limit) {
-            Purged purged = this.purge.apply(this.from, limit);
+            Purged<P> purged = this.purge.apply(this.from, limit);
             this.from = purged.upTo();
             return purged.rows();
         }

@@ -1,34 +1,130 @@
 package dev.idempotency.internal.retention;
 
+import dev.idempotency.internal.database.Dialect;
+import dev.idempotency.internal.database.EpochSeconds;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
-import dev.idempotency.internal.store.RingPurge;
-import dev.idempotency.internal.store.RingPurge.Deleted;
-import dev.idempotency.internal.store.RingPurge.Limits;
+import dev.idempotency.internal.store.ProcessedMessagePurge;
+import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
+import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.retention.CleanupTask;
+import java.math.BigDecimal;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Empties the slots of a ring. Before it is used again, expired rows are deleted from a slot that could not be emptied.
+ * Empties the slots of a ring whose messages have all expired. Before it is used again, expired rows are deleted from a slot
+ * that could not be emptied.
+ *
+ * <p>Whether a slot may be emptied is looked at twice: first without a lock, as slots are seldom due; then under the lock
+ * that excludes all others, in the transaction that empties it. No claim can come in between, and after a crash
+ * everything is as it was. Times decide how cheaply a slot is emptied, never in which table an id is.
  *
  * <p>It comes before the tasks that ask when consumers were active.
  */
 public final class RingCleanup implements CleanupTask {
 
-    private final RingPurge ring;
+    private static final Logger logger = LoggerFactory.getLogger(RingCleanup.class);
+
+    /** The most rows that are put back as they have not expired, such as those of idle consumers. */
+    public static final int MAX_KEPT = 5_000;
+
+    /** A smaller slot is left alone while it has rows that must be put back. */
+    private static final long SMALL = 1 << 20;
+
+    private static final int LOCKED_SECONDS = 1;
+    private static final int ACTIVITY_SECONDS = 300;
+
+    /**
+     * None at first: then all rows are looked at once. Claims become visible with the commit, but have the time at which
+     * their transaction began.
+     */
+    private static final String LAST_ACTIVITY = """
+            select cast(coalesce(max(processed_at), '-infinity') - interval '5 minutes' as text)
+            from %s
+            where processed_at <= current_timestamp
+            """;
+
+    /**
+     * The last message of every 15 minutes, which is less than the shortest retention: pauses seem up to half an hour longer
+     * than they are, and so no pause is overlooked.
+     */
+    private static final String ADD_ACTIVITY = """
+            insert into %s as known (consumer_id, message_id, processed_at)
+            select consumer_id, floor(extract(epoch from processed_at) / 900), max(processed_at)
+            from %s
+            where processed_at >= cast(? as timestamp with time zone) %s
+            group by 1, 2
+            order by 1, 2
+            on conflict (consumer_id, message_id) do update
+            set processed_at = greatest(known.processed_at, excluded.processed_at)
+            """;
+
+    private static final String COUNT =
+            "select count(*) from (select 1 from %s where consumer_id = ? limit %d) as counted";
+
+    /** Each as one value, which is put back as it was. */
+    private static final String YOUNG =
+            "select cast(slot as text) from %s as slot where %s = ? and processed_at >= %s limit %d";
+
+    private static final String PUT_BACK = "insert into %1$s select (cast(? as %1$s)).*";
+
+    private static final String DELETE = """
+            with expired as (
+                select message_id
+                from %1$s
+                where consumer_id = ? and message_id > ? and processed_at < %2$s
+                order by message_id
+                limit ?
+                for update skip locked
+            )
+            delete from %1$s as slot
+            using expired
+            where slot.consumer_id = ? and slot.message_id = expired.message_id
+            returning slot.message_id
+            """;
+
+    private final IdempotencyDatabase database;
     private final Supplier<Map<String, Duration>> retentions;
     private final @Nullable Duration orphansAfter;
+    private final Dialect dialect;
+    private final Ring ring;
+    private final ProcessedMessagePurge activity;
+    private final TransactionTemplate transaction;
+    private final JdbcTemplate jdbc;
 
-    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
-    public RingCleanup(RingPurge ring, Supplier<Map<String, Duration>> retentions, @Nullable Duration orphansAfter) {
-        this.ring = ring;
+    /**
+     * Cleans up a ring.
+     *
+     * @param retentions how long messages are kept, by the consumers of this application
+     * @param orphansAfter {@code null} if consumers of other applications are never touched
+     */
+    public RingCleanup(
+            IdempotencyDatabase database, Supplier<Map<String, Duration>> retentions, @Nullable Duration orphansAfter) {
+        this.database = database;
         this.retentions = retentions;
         this.orphansAfter = orphansAfter;
+        this.dialect = database.dialect();
+        this.ring = new Ring(database);
+        this.activity = ProcessedMessagePurge.ofActivity(database);
+        this.transaction = database.newTransaction();
+        this.jdbc = database.jdbc(LOCKED_SECONDS);
     }
 
     @Override
@@ -39,45 +135,144 @@ public final class RingCleanup implements CleanupTask {
     /** Rows that go with their slot are not counted. */
     @Override
     public List<Backlog> backlogs() {
-        Limits limits = new Limits(this.retentions.get(), this.orphansAfter);
-        this.ring.noteActivity();
+        noteActivity();
         List<Backlog> backlogs = new ArrayList<>();
-        List<Integer> due = this.ring.dueSlots();
+        List<Integer> due = dueSlots();
         for (int slot : due) {
-            Map<String, Instant> cutoffs = this.ring.cutoffs(slot, limits);
+            Map<String, Instant> cutoffs = cutoffs(slot);
             backlogs.add(limit -> {
-                this.ring.empty(slot, cutoffs);
+                empty(slot, cutoffs);
                 return 0;
             });
             if (slot == due.get(due.size() - 1)) {
-                cutoffs.forEach((consumer, cutoff) -> backlogs.add(new SlotDrain(slot, consumer, cutoff)));
+                cutoffs.forEach((consumer, cutoff) ->
+                        backlogs.add(new Drain<>("", (after, limit) -> delete(slot, consumer, cutoff, after, limit))));
             }
         }
-        limits.retentions()
-                .forEach((consumer, retention) -> backlogs.add(new Drain(
-                        (from, limit) -> this.ring.activity().purgeExpired(consumer, retention, from, limit))));
+        this.retentions
+                .get()
+                .forEach((consumer, retention) -> backlogs.add(new Drain<>(
+                        ProcessedMessagePurge.BEGINNING,
+                        (from, limit) -> this.activity.purgeExpired(consumer, retention, from, limit))));
         return backlogs;
     }
 
-    /** Deletes rows of a slot from an id on, which is where the last batch ended. */
-    private final class SlotDrain implements Backlog {
+    /** Notes when consumers were active since the last time. What is overlooked has rows kept for longer. */
+    public void noteActivity() {
+        JdbcTemplate template = this.database.jdbc(ACTIVITY_SECONDS);
+        String activities = this.database.activityTable();
+        this.transaction.executeWithoutResult(status -> {
+            template.execute("lock table %s in share row exclusive mode".formatted(activities));
+            String since = template.queryForObject(LAST_ACTIVITY.formatted(activities), String.class);
+            String alone = this.database.processedTableAlone();
+            for (String consumer : this.database.consumersIn(alone, template)) {
+                template.update(ADD_ACTIVITY.formatted(activities, alone, "and consumer_id = ?"), since, consumer);
+            }
+            for (int slot = 0; slot < Ring.SLOTS; slot++) {
+                template.update(ADD_ACTIVITY.formatted(activities, this.database.slotTable(slot), ""), since);
+            }
+        });
+    }
 
-        private final int slot;
-        private final String consumer;
-        private final Instant cutoff;
-        private String from = "";
+    /**
+     * The slots whose messages should have expired, the next one to be used last: half of the ring is one retention, and one
+     * more slot fills up.
+     */
+    public List<Integer> dueSlots() {
+        BigDecimal now = Objects.requireNonNull(this.database.inTransaction(template ->
+                template.queryForObject("select " + this.dialect.secondsOf(this.dialect.now()), BigDecimal.class)));
+        int current = this.ring.slotAt(EpochSeconds.toInstant(now).toEpochMilli());
+        return Stream.of(3, 2, 1).map(ahead -> (current + ahead) % Ring.SLOTS).toList();
+    }
 
-        SlotDrain(int slot, String consumer, Instant cutoff) {
-            this.slot = slot;
-            this.consumer = consumer;
-            this.cutoff = cutoff;
+    /** Returns the times before which messages of the consumers in a slot have expired. */
+    public Map<String, Instant> cutoffs(int slot) {
+        Map<String, Duration> known = this.retentions.get();
+        return this.transaction.execute(status -> {
+            Map<String, Instant> cutoffs = new TreeMap<>();
+            for (String consumer : this.database.consumersIn(this.database.slotTable(slot), this.jdbc)) {
+                Instant never = ProcessedMessagePurge.BEGINNING;
+                Duration retention = known.get(consumer);
+                if (retention != null) {
+                    cutoffs.put(consumer, this.activity.expiredBefore(consumer, retention, never));
+                } else if (this.orphansAfter != null) {
+                    cutoffs.put(consumer, this.activity.abandonedBefore(consumer, this.orphansAfter, never));
+                }
+            }
+            return cutoffs;
+        });
+    }
+
+    /**
+     * Empties a slot if next to nothing in it is younger than the cutoff of its consumer; puts the rest back.
+     *
+     * @param cutoffs from {@link #cutoffs}; they only move forward
+     * @return whether it did; if not, it may be tried again at any time
+     */
+    public boolean empty(int slot, Map<String, Instant> cutoffs) {
+        String table = this.database.slotTable(slot);
+        try {
+            return !cutoffs.isEmpty()
+                    && this.transaction.execute(status -> findKept(table, cutoffs)) != null
+                    && this.transaction.execute(status -> emptyLocked(table, cutoffs));
+        } catch (DataAccessException ex) {
+            SQLException cause = StoreExceptionTranslator.innermost(ex);
+            if (cause == null || !this.dialect.isTimeout(cause)) {
+                throw ex;
+            }
+            logger.debug("{} is in use; it is emptied later", table, ex);
+            return false;
         }
+    }
 
-        @Override
-        public int remove(int limit) {
-            Deleted deleted = RingCleanup.this.ring.delete(this.slot, this.consumer, this.cutoff, this.from, limit);
-            this.from = deleted.upTo();
-            return deleted.rows();
+    private boolean emptyLocked(String table, Map<String, Instant> cutoffs) {
+        this.jdbc.execute("set local lock_timeout = '300ms'");
+        this.jdbc.execute("lock table only %s in access exclusive mode".formatted(table));
+        List<Object[]> kept = findKept(table, cutoffs);
+        if (kept == null) {
+            return false;
         }
+        this.jdbc.execute("truncate only " + table);
+        this.jdbc.batchUpdate(PUT_BACK.formatted(table), kept);
+        logger.info("Emptied {}; {} rows were kept", table, kept.size());
+        return true;
+    }
+
+    /** Returns the rows to be put back, or {@code null} if the slot may not be emptied now. */
+    private @Nullable List<Object[]> findKept(String table, Map<String, Instant> cutoffs) {
+        // By the index on the time, which tells at once if all of a slot is older, whatever the statistics say.
+        this.jdbc.execute("set local enable_seqscan = off");
+        List<Object[]> kept = new ArrayList<>();
+        for (String consumer : this.database.consumersIn(table, this.jdbc)) {
+            Instant cutoff = cutoffs.getOrDefault(consumer, ProcessedMessagePurge.BEGINNING);
+            Integer rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
+            // By the primary key if they are few, and otherwise by the time.
+            String key = (rows != null && rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
+            kept.addAll(this.jdbc.query(
+                    YOUNG.formatted(table, key, this.dialect.timeOfSeconds(), MAX_KEPT + 1),
+                    (row, number) -> new Object[] {row.getString(1)},
+                    consumer,
+                    EpochSeconds.toDecimal(cutoff)));
+            if (kept.size() > MAX_KEPT) {
+                return null;
+            }
+        }
+        Long size = this.jdbc.queryForObject("select pg_relation_size(cast(? as regclass))", Long.class, table);
+        return (kept.isEmpty() || (size != null && size > SMALL)) ? kept : null;
+    }
+
+    /** Deletes expired messages of a consumer from a slot that cannot be emptied, in the order of their ids. */
+    private Purged<String> delete(int slot, String consumer, Instant cutoff, String after, int limit) {
+        JdbcTemplate template = this.database.jdbc(ProcessedMessagePurge.TIMEOUT_SECONDS);
+        List<String> ids = this.transaction.execute(status -> template.queryForList(
+                DELETE.formatted(this.database.slotTable(slot), this.dialect.timeOfSeconds()),
+                String.class,
+                consumer,
+                after,
+                EpochSeconds.toDecimal(cutoff),
+                limit,
+                consumer));
+        return new Purged<>(
+                ids.size(), ids.stream().max(Comparator.naturalOrder()).orElse(after));
     }
 }

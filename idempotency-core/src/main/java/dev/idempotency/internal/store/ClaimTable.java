@@ -4,7 +4,6 @@ import dev.idempotency.MessageId;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.Ring;
 import dev.idempotency.store.StoreStatistics;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
@@ -14,6 +13,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -25,9 +26,8 @@ final class ClaimTable<T> {
 
     private final IdempotencyDatabase database;
     private final RowReader<T> reader;
-    private final @Nullable String rowEstimate;
-    private final String table;
-    private final @Nullable Ring ring;
+    private final String rowEstimate;
+    private final Function<MessageId, String> tableOf;
     private final String find;
     private final String any;
     private final String oldest;
@@ -36,40 +36,29 @@ final class ClaimTable<T> {
     /**
      * Reads a table.
      *
+     * @param tableOf the table to look for an id in: this one, or a slot of a ring
+     * @param activity the table that tells when consumers were active
      * @param columns what is read of a row
      * @param reader reads it, from the second column on
-     * @param rowEstimate the query for the estimate of the rows, or {@code null} if there is none
+     * @param rowEstimate the query for the estimate of the rows
      */
     ClaimTable(
             IdempotencyDatabase database,
             String table,
+            Function<MessageId, String> tableOf,
+            String activity,
             String columns,
             RowReader<T> reader,
-            @Nullable String rowEstimate) {
-        this(database, table, columns, reader, rowEstimate, null);
-    }
-
-    /** The same with the slots of a ring, if there is one. */
-    ClaimTable(
-            IdempotencyDatabase database,
-            String table,
-            String columns,
-            RowReader<T> reader,
-            @Nullable String rowEstimate,
-            @Nullable Ring ring) {
+            String rowEstimate) {
         Dialect dialect = database.dialect();
         this.database = database;
-        this.table = table;
-        this.ring = ring;
+        this.tableOf = tableOf;
         this.reader = reader;
         this.rowEstimate = rowEstimate;
         this.find = "select message_id, %s from ".formatted(columns);
         this.any = "select min(message_id) from %s where consumer_id = ?".formatted(table);
         this.oldest = "select %s, %s from %s where consumer_id = ?"
-                .formatted(
-                        dialect.secondsOf("min(processed_at)"),
-                        dialect.secondsOf(dialect.now()),
-                        (ring != null) ? database.activityTable() : table);
+                .formatted(dialect.secondsOf("min(processed_at)"), dialect.secondsOf(dialect.now()), activity);
         this.delete = "delete from %s where consumer_id = ? and message_id = ?".formatted(table);
     }
 
@@ -93,21 +82,14 @@ final class ClaimTable<T> {
 
     Map<MessageId, T> find(Collection<MessageId> ids, String ending, JdbcTemplate jdbc) {
         Map<MessageId, T> found = new HashMap<>();
-        if (this.ring == null) {
-            find(this.table, ids, ending, jdbc, found);
-        } else {
-            // During a switch an id may be in two tables: the older row is its original.
-            this.ring
-                    .byTable(ids)
-                    .forEach((each, some) -> find(each, some, " order by processed_at desc", jdbc, found));
-        }
+        ids.stream()
+                .collect(Collectors.groupingBy(this.tableOf))
+                .forEach((table, some) -> find(table, some, ending, jdbc, found));
         return found;
     }
 
-    private void find(
-            String source, Collection<MessageId> ids, String ending, JdbcTemplate jdbc, Map<MessageId, T> found) {
-        String sql = this.find + source + " where consumer_id = ? and message_id in (";
-        List<MessageId> all = List.copyOf(ids);
+    private void find(String table, List<MessageId> all, String ending, JdbcTemplate jdbc, Map<MessageId, T> found) {
+        String sql = this.find + table + " where consumer_id = ? and message_id in (";
         for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
             List<MessageId> some = all.subList(from, Math.min(from + IDS_PER_QUERY, all.size()));
             String consumer = some.get(0).consumer();
@@ -115,7 +97,8 @@ final class ClaimTable<T> {
                     sql + "?" + ", ?".repeat(some.size() - 1) + ")" + ending,
                     row -> {
                         MessageId id = new MessageId(consumer, row.getString(1));
-                        found.put(id, this.reader.read(id, row, 2));
+                        // During a switch to a ring an id may be in two tables: the original is in the first.
+                        found.putIfAbsent(id, this.reader.read(id, row, 2));
                     },
                     Stream.concat(Stream.of(consumer), some.stream().map(MessageId::value))
                             .toArray());
@@ -137,9 +120,7 @@ final class ClaimTable<T> {
         return this.database.inTransaction(jdbc -> {
             Map<String, Duration> ages = new HashMap<>();
             consumers.forEach(consumer -> ages.computeIfAbsent(consumer, each -> oldestAge(each, jdbc)));
-            Long rows = (this.rowEstimate != null)
-                    ? jdbc.query(this.rowEstimate, row -> row.next() ? row.getLong(1) : null)
-                    : null;
+            Long rows = jdbc.query(this.rowEstimate, row -> row.next() ? row.getLong(1) : null);
             return new StoreStatistics(rows, ages);
         });
     }

@@ -12,6 +12,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of positions: a row for each partition of a consumer, which is moved in the listener's transaction. */
 public final class JdbcPositionStore {
@@ -37,6 +39,7 @@ public final class JdbcPositionStore {
 
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
+    private final JdbcTemplate jdbc;
     private final PositionStatement statement;
     private final String all;
     private final String one;
@@ -48,9 +51,10 @@ public final class JdbcPositionStore {
     public JdbcPositionStore(IdempotencyDatabase database, Duration claimTimeout) {
         Dialect dialect = database.dialect();
         String processedAt = dialect.secondsOf("processed_at");
+        String table = database.positionTable();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        String table = database.positionTable();
+        this.jdbc = this.transaction.lookUps();
         this.statement = dialect.positionsIn(table);
         this.all = ALL.formatted(processedAt, table);
         this.one = ONE.formatted(processedAt, table);
@@ -72,43 +76,36 @@ public final class JdbcPositionStore {
         if (!this.database.dialect().mayReadBeforeClaim()) {
             return null;
         }
-        return this.transaction
-                .lookUps()
-                .query(
-                        this.passed,
-                        row -> row.next() ? row.getLong(1) : null,
-                        claim.consumer(),
-                        claim.topic(),
-                        claim.partition(),
-                        claim.topicId(),
-                        claim.to());
+        return this.jdbc.query(
+                this.passed,
+                row -> row.next() ? row.getLong(1) : null,
+                claim.consumer(),
+                claim.topic(),
+                claim.partition(),
+                claim.topicId(),
+                claim.to());
     }
 
     /** Where a claim's partition stands, in the current transaction, for which it is locked. */
     public @Nullable PartitionPosition lock(PositionClaim claim) {
-        List<PartitionPosition> found = this.transaction
-                .lookUps()
-                .query(
-                        this.one + " for update",
-                        JdbcPositionStore::position,
-                        claim.consumer(),
-                        claim.topic(),
-                        claim.partition());
-        return found.isEmpty() ? null : found.get(0);
+        return DataAccessUtils.singleResult(this.jdbc.query(
+                this.one + " for update",
+                JdbcPositionStore::position,
+                claim.consumer(),
+                claim.topic(),
+                claim.partition()));
     }
 
     /** Moves a position that is locked to the end of a claim, wherever it stood. */
     public void reset(PositionClaim claim) {
-        this.transaction
-                .lookUps()
-                .update(
-                        this.reset,
-                        claim.topicId(),
-                        claim.from(),
-                        claim.to(),
-                        claim.consumer(),
-                        claim.topic(),
-                        claim.partition());
+        this.jdbc.update(
+                this.reset,
+                claim.topicId(),
+                claim.from(),
+                claim.to(),
+                claim.consumer(),
+                claim.topic(),
+                claim.partition());
     }
 
     /** Up to where a consumer has processed its partitions. */

@@ -8,7 +8,6 @@ import dev.idempotency.internal.database.ClaimStatement;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.database.RingClaims;
 import dev.idempotency.internal.database.WriteProbe;
@@ -16,6 +15,7 @@ import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
+import dev.idempotency.store.StoreStatistics.Slot;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -90,16 +90,16 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Dialect dialect = database.dialect();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        Ring ring = Ring.of(database);
-        this.claim = (ring != null) ? new RingClaims(database, ring) : dialect.claimIn(database.processedTable());
+        this.claim = (database.isRing()) ? new RingClaims(database) : dialect.claimIn(database.processedTable());
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),
+                new Ring(database)::tableOf,
+                database.activityTable(),
                 "record_topic, record_partition, record_offset, %s, %s, payload_digest"
                         .formatted(dialect.secondsOf("processed_at"), dialect.secondsOf(dialect.now())),
                 JdbcProcessedMessageStore::read,
-                database.processedEstimate(),
-                ring);
+                database.processedEstimate());
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
         this.deleteResult = DELETE_OF_MESSAGE.formatted(database.resultTable());
         this.deleteSteps = DELETE_OF_MESSAGE.formatted(database.stepTable());
@@ -219,19 +219,22 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
         StoreStatistics statistics = this.table.statistics(consumers);
-        return (this.database.retentionMode() == RetentionMode.RING)
-                ? new StoreStatistics(statistics.rows(), statistics.oldestAges(), slots())
-                : statistics;
+        if (!this.database.isRing()) {
+            return statistics;
+        }
+        List<Slot> slots = slots();
+        long rows = slots.stream().mapToLong(Slot::rows).sum();
+        return new StoreStatistics(rows, Map.of(), slots).plus(statistics);
     }
 
-    private List<StoreStatistics.Slot> slots() {
+    private List<Slot> slots() {
         return this.database.inTransaction(jdbc -> IntStream.range(0, Ring.SLOTS)
                 .mapToObj(slot -> jdbc.queryForObject(
                         SLOT.formatted(this.database.slotEstimate(slot), this.database.slotTable(slot)),
                         (row, number) -> {
                             long millis = row.getLong(2);
                             Duration age = row.wasNull() ? null : Duration.ofMillis(millis);
-                            return new StoreStatistics.Slot(slot, row.getLong(1), age);
+                            return new Slot(slot, row.getLong(1), age);
                         }))
                 .toList());
     }

@@ -11,7 +11,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -24,17 +23,20 @@ public final class JdbcVersionStore {
 
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
-    private final @Nullable VersionStatement statement;
+    private final VersionStatement statement;
     private final ClaimTable<StoredVersion> table;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcVersionStore(IdempotencyDatabase database, Duration claimTimeout) {
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.statement = database.dialect().versionsIn(database.versionTable());
+        String versions = database.versionTable();
+        this.statement = database.dialect().versionsIn(versions);
         this.table = new ClaimTable<>(
                 database,
-                database.versionTable(),
+                versions,
+                id -> versions,
+                versions,
                 StoredVersion.columns(
                         database.dialect()::secondsOf, database.dialect().now()),
                 StoredVersion::read,
@@ -49,11 +51,6 @@ public final class JdbcVersionStore {
      */
     public record Answer(Map<MessageId, Optional<StoredVersion>> moved, Map<MessageId, StoredVersion> held) {}
 
-    /** Whether the database's dialect knows how to compare versions. */
-    public boolean isSupported() {
-        return this.statement != null;
-    }
-
     /**
      * Replaces the versions of entities in the current transaction, where they are newer. Waits for another transaction that
      * is about to replace one of them.
@@ -61,13 +58,11 @@ public final class JdbcVersionStore {
      * @param claims claims of one consumer, with distinct entities
      */
     public Answer move(List<VersionClaim> claims) {
-        VersionStatement moves =
-                Objects.requireNonNull(this.statement, "The dialect does not know how to compare versions");
         List<VersionClaim> sorted =
                 (claims.size() > 1) ? claims.stream().sorted(BY_ENTITY).toList() : claims;
         VersionClaim first = sorted.get(0);
         Map<MessageId, Optional<StoredVersion>> moved = this.transaction.execute(
-                (connection, timeoutSeconds) -> moves.execute(connection, sorted, timeoutSeconds),
+                (connection, timeoutSeconds) -> this.statement.execute(connection, sorted, timeoutSeconds),
                 () -> ClaimTransaction.describe(first.entity(), first.coordinates(), sorted.size()));
         List<VersionClaim> refused = sorted.stream()
                 .filter(claim -> !moved.containsKey(claim.entity()))

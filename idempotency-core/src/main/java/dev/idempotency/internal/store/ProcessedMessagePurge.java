@@ -26,7 +26,7 @@ public final class ProcessedMessagePurge {
     /** How many pauses in a row, each longer than the retention, a consumer may make and keep what came before. */
     private static final int PAUSES = 3;
 
-    static final int TIMEOUT_SECONDS = 30;
+    public static final int TIMEOUT_SECONDS = 30;
 
     private static final int IDS_PER_DELETE = 500;
 
@@ -93,14 +93,14 @@ public final class ProcessedMessagePurge {
         return new ProcessedMessagePurge(database, database.resultTable(), database.activityTable(), "");
     }
 
-    /** For the table of steps, likewise. One of unknown outcome is kept until it is settled, as it must not be repeated. */
+    /** For the table of steps, likewise. A step of unknown outcome is kept until it is settled. */
     public static ProcessedMessagePurge ofSteps(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(
                 database, database.stepTable(), database.activityTable(), "and status = 'done' ");
     }
 
     /** For the table that tells, with a ring, when consumers were active. */
-    static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
+    public static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(database, database.activityTable(), database.activityTable(), "");
     }
 
@@ -116,9 +116,9 @@ public final class ProcessedMessagePurge {
      * The result of a purge.
      *
      * @param rows how many rows
-     * @param upTo the time of the youngest of them, or where the purge began if there were none
+     * @param upTo where the next purge begins: the last one's time or id, or where this one began if there were none
      */
-    public record Purged(int rows, Instant upTo) {}
+    public record Purged<P>(int rows, P upTo) {}
 
     /** Returns the consumers that have rows in the table, whether or not they are in this application. */
     public List<String> consumers() {
@@ -139,13 +139,13 @@ public final class ProcessedMessagePurge {
      * @param from where to begin: {@link #BEGINNING}, or up to where the drain has come
      * @param limit how many rows at most
      */
-    public Purged purgeExpired(String consumer, Duration retention, Instant from, int limit) {
+    public Purged<Instant> purgeExpired(String consumer, Duration retention, Instant from, int limit) {
         return this.transaction.execute(
                 status -> purgeBefore(expiredBefore(consumer, retention, from), this.expired, consumer, from, limit));
     }
 
     /** Returns the time before which rows of a consumer may be deleted, in the current transaction. */
-    Instant expiredBefore(String consumer, Duration retention, Instant from) {
+    public Instant expiredBefore(String consumer, Duration retention, Instant from) {
         Activity activity = activityOf(consumer);
         return (activity != null)
                 ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
@@ -153,12 +153,13 @@ public final class ProcessedMessagePurge {
     }
 
     /** Deletes all rows of a consumer that has processed no message for {@code idle}, or none if it has. */
-    public Purged purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
+    public Purged<Instant> purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
         return this.transaction.execute(
                 status -> purgeBefore(abandonedBefore(consumer, idle, from), "", consumer, from, limit));
     }
 
-    Instant abandonedBefore(String consumer, Duration idle, Instant from) {
+    /** The same for a consumer whose rows are all deleted when it has been idle for so long. */
+    public Instant abandonedBefore(String consumer, Duration idle, Instant from) {
         Activity activity = activityOf(consumer);
         boolean abandoned =
                 activity != null && activity.last().isBefore(activity.now().minus(idle));
@@ -207,9 +208,9 @@ public final class ProcessedMessagePurge {
         return (seconds != null) ? EpochSeconds.toInstant(seconds) : null;
     }
 
-    private Purged purgeBefore(Instant cutoff, String condition, String consumer, Instant from, int limit) {
+    private Purged<Instant> purgeBefore(Instant cutoff, String condition, String consumer, Instant from, int limit) {
         if (!cutoff.isAfter(from)) {
-            return new Purged(0, from);
+            return new Purged<>(0, from);
         }
         List<Object> ids = new ArrayList<>();
         Instant upTo = this.jdbc.query(
@@ -234,6 +235,6 @@ public final class ProcessedMessagePurge {
             parameters.add(EpochSeconds.toDecimal(cutoff));
             deleted += this.jdbc.update(sql, parameters.toArray());
         }
-        return new Purged(deleted, upTo);
+        return new Purged<>(deleted, upTo);
     }
 }

@@ -24,39 +24,20 @@ import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Asks the brokers about topics, on a separate thread and for a limited time. Findings are only logged. */
-final class BrokerChecks {
+record BrokerChecks(
+        Duration timeout,
+        Supplier<Findings> findings,
+        OtherListenersCheck others,
+        Supplier<@Nullable ProducerFactory<?, ?>> producers) {
 
     private static final Logger logger = LoggerFactory.getLogger(BrokerChecks.class);
 
-    private final Duration timeout;
-    private final Supplier<Findings> findings;
-    private final OtherListenersCheck others;
-    private final Supplier<@Nullable ProducerFactory<?, ?>> producers;
-    private @Nullable Thread thread;
-
-    BrokerChecks(
-            Duration timeout,
-            Supplier<Findings> findings,
-            OtherListenersCheck others,
-            Supplier<@Nullable ProducerFactory<?, ?>> producers) {
-        this.timeout = timeout;
-        this.findings = findings;
-        this.others = others;
-        this.producers = producers;
-    }
-
-    void start(List<ProtectedListener> listeners) {
-        if (!listeners.isEmpty() && !this.timeout.isZero()) {
-            this.thread = new Thread(() -> run(listeners), "idempotency-broker-checks");
-            this.thread.setDaemon(true);
-            this.thread.start();
-        }
-    }
-
-    void stop() {
-        if (this.thread != null) {
-            this.thread.interrupt();
-        }
+    /** Starts a thread, which may be interrupted. */
+    Thread start(List<ProtectedListener> listeners) {
+        Thread thread = new Thread(() -> run(listeners), "idempotency-broker-checks");
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
     }
 
     private void run(List<ProtectedListener> listeners) {

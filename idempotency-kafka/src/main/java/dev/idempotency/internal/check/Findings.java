@@ -4,6 +4,8 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.StartupCheck.Level;
+import dev.idempotency.StartupCheck.Mode;
+import dev.idempotency.internal.definition.ListenerFault;
 import dev.idempotency.internal.definition.ProtectedListener;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -29,10 +31,41 @@ final class Findings {
     private static final Logger logger = LoggerFactory.getLogger(Findings.class);
 
     private final ConfigurableListableBeanFactory beanFactory;
-    private final CheckPolicy policy;
-    private final Map<Found, Set<String>> places = new LinkedHashMap<>();
+    private final Policy policy;
+    private final Map<ListenerFault, Set<String>> places = new LinkedHashMap<>();
 
-    private record Found(StartupCheck check, String what, String remedy) {}
+    /** Decides how findings are reported: by the mode, and one level lower for relaxed checks. */
+    record Policy(Mode mode, Set<StartupCheck> relaxed) {
+
+        Policy {
+            relaxed = Set.copyOf(relaxed);
+            for (StartupCheck check : relaxed) {
+                if (check.isIndispensable()) {
+                    throw new IllegalArgumentException(
+                            "idempotency.checks.relaxed names '%s', which cannot be relaxed: %s"
+                                    .formatted(check, check.danger()));
+                }
+            }
+        }
+
+        boolean isOff() {
+            return this.mode == Mode.OFF;
+        }
+
+        @Nullable
+        Level levelOf(StartupCheck check) {
+            if (check.isIndispensable()) {
+                return Level.FAIL;
+            }
+            if (isOff()) {
+                return null;
+            }
+            if (this.relaxed.contains(check)) {
+                return (check.level() == Level.FAIL) ? Level.WARN : null;
+            }
+            return (this.mode == Mode.WARN && check.level() == Level.FAIL) ? Level.WARN : check.level();
+        }
+    }
 
     @FunctionalInterface
     interface Report {
@@ -40,7 +73,7 @@ final class Findings {
         void add(StartupCheck check, String what, String remedy);
     }
 
-    Findings(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy) {
+    Findings(ConfigurableListableBeanFactory beanFactory, Policy policy) {
         this.beanFactory = beanFactory;
         this.policy = policy;
     }
@@ -69,7 +102,7 @@ final class Findings {
             where.append(", bean '").append(beanName).append('\'');
         }
         this.places
-                .computeIfAbsent(new Found(check, what, remedy), found -> new LinkedHashSet<>())
+                .computeIfAbsent(new ListenerFault(check, what, remedy), found -> new LinkedHashSet<>())
                 .add(where.toString());
     }
 

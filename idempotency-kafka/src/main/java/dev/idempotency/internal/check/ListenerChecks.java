@@ -1,14 +1,15 @@
 package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Mode;
 import dev.idempotency.internal.check.Findings.Report;
 import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.kafka.EarlyLifecycle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,32 +27,33 @@ public final class ListenerChecks extends EarlyLifecycle {
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ObjectProvider<ListenerDefinitionRegistry> definitions;
-    private final CheckPolicy policy;
+    private final Findings.Policy policy;
     private final List<BiConsumer<ProtectedListener, Report>> checks;
-    private final BrokerChecks brokerChecks;
+    private final @Nullable BrokerChecks brokerChecks;
+    private @Nullable Thread brokerThread;
 
     /**
      * Checks listeners.
      *
      * @param deadLetterSuffix {@code null} if no dead letters are published
-     * @param connections how many the pool has, or {@code null} if that is not known
      */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
-            CheckPolicy policy,
+            Mode mode,
+            Set<StartupCheck> relaxed,
             Duration brokerTimeout,
-            @Nullable String deadLetterSuffix,
-            Supplier<@Nullable Integer> connections) {
+            @Nullable String deadLetterSuffix) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
-        this.policy = policy;
+        this.policy = new Findings.Policy(mode, relaxed);
         OtherListenersCheck others = new OtherListenersCheck(beanFactory, deadLetterSuffix, this::listeners);
-        this.brokerChecks = new BrokerChecks(
-                policy.isOff() ? Duration.ZERO : brokerTimeout,
-                () -> new Findings(beanFactory, policy),
-                others,
-                () -> beanFactory.getBeanProvider(ProducerFactory.class).getIfUnique());
-        this.checks = policy.isOff()
+        this.brokerChecks = (this.policy.isOff() || brokerTimeout.isZero())
+                ? null
+                : new BrokerChecks(
+                        brokerTimeout, () -> new Findings(beanFactory, this.policy), others, () -> beanFactory
+                                .getBeanProvider(ProducerFactory.class)
+                                .getIfUnique());
+        this.checks = this.policy.isOff()
                 ? List.of(ListenerChecks::checkFaults)
                 : List.of(
                         ListenerChecks::checkFaults,
@@ -59,7 +61,7 @@ public final class ListenerChecks extends EarlyLifecycle {
                         new TransactionCheck(beanFactory)::check,
                         others::check,
                         KeyCheck::check,
-                        new LockCheck(beanFactory, this::listeners, connections)::check,
+                        new LockCheck(beanFactory, this::listeners)::check,
                         ContainerCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
                         this::checkRetryTopic);
@@ -77,7 +79,9 @@ public final class ListenerChecks extends EarlyLifecycle {
         // Those that are created later than all others, such as lazy ones.
         this.definitions.ifAvailable(
                 registry -> registry.inspectLater(later -> check(later, new Findings(this.beanFactory, this.policy))));
-        this.brokerChecks.start(listeners());
+        if (this.brokerChecks != null && !listeners().isEmpty()) {
+            this.brokerThread = this.brokerChecks.start(listeners());
+        }
     }
 
     private List<ProtectedListener> listeners() {
@@ -112,6 +116,8 @@ public final class ListenerChecks extends EarlyLifecycle {
     public void stop() {
         super.stop();
         this.definitions.ifAvailable(registry -> registry.inspectLater(later -> {}));
-        this.brokerChecks.stop();
+        if (this.brokerThread != null) {
+            this.brokerThread.interrupt();
+        }
     }
 }

@@ -2,81 +2,41 @@ package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
-import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.lock.BusinessKeyLocks;
-import dev.idempotency.internal.store.JdbcProcessedMessageStore;
-import java.sql.Connection;
 import java.util.List;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.jdbc.core.ConnectionCallback;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.transaction.TransactionDefinition;
 
 /** Checks that a listener sees what others did before it got its lock, and that those who wait leave connections to others. */
-final class LockCheck {
-
-    private final ListableBeanFactory beanFactory;
-    private final Supplier<List<ProtectedListener>> listeners;
-    private final Supplier<@Nullable Integer> connections;
-
-    /** {@code connections} is how many the pool has, or {@code null} if that is not known. */
-    LockCheck(
-            ListableBeanFactory beanFactory,
-            Supplier<List<ProtectedListener>> listeners,
-            Supplier<@Nullable Integer> connections) {
-        this.beanFactory = beanFactory;
-        this.listeners = listeners;
-        this.connections = connections;
-    }
+record LockCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> listeners) {
 
     void check(ProtectedListener listener, Report report) {
         if (listener.lockExpression() == null) {
             return;
         }
-        if (BusinessKeyLocks.readsSnapshot(isolationOf(listener))) {
+        int own = listener.transactionAttribute().getIsolationLevel();
+        boolean snapshot = (own != TransactionDefinition.ISOLATION_DEFAULT)
+                ? BusinessKeyLocks.readsSnapshot(own)
+                : this.beanFactory.getBean(BusinessKeyLocks.class).readsSnapshotByDefault();
+        if (snapshot) {
             report.add(
                     StartupCheck.LOCK,
                     "It locks business keys, but its transactions are REPEATABLE READ or SERIALIZABLE: what they see may be older than the lock.",
                     "Use @Transactional(isolation = Isolation.READ_COMMITTED).");
         }
-        int consumers = this.listeners.get().stream()
-                .filter(each -> each.lockExpression() != null)
-                .map(ProtectedListener::container)
-                .distinct()
-                .mapToInt(LockCheck::consumersOf)
-                .sum();
-        Integer pool = this.connections.get();
-        if (pool != null && pool > 0 && consumers > pool) {
+        int consumers = ProtectedListener.threadsOf(
+                this.listeners.get().stream().filter(each -> each.lockExpression() != null));
+        Integer connections = this.beanFactory.getBean(PoolSize.class).get();
+        if (connections != null && connections > 0 && consumers > connections) {
             report.add(
                     StartupCheck.LOCK_CONNECTIONS,
                     "With it, %d consumers lock business keys, but the pool has %d connections."
-                            .formatted(consumers, pool),
+                            .formatted(consumers, connections),
                     "Raise spring.datasource.hikari.maximum-pool-size above %d, or lower the concurrency of these listeners."
                             .formatted(consumers));
         }
-    }
-
-    private static int consumersOf(AbstractMessageListenerContainer<?, ?> container) {
-        return (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
-                ? concurrent.getConcurrency()
-                : 1;
-    }
-
-    /** By default, that of the connections; but not where the first read after the lock decides what is seen. */
-    private @Nullable Integer isolationOf(ProtectedListener listener) {
-        int own = listener.transactionAttribute().getIsolationLevel();
-        JdbcProcessedMessageStore store = this.beanFactory
-                .getBeanProvider(JdbcProcessedMessageStore.class)
-                .getIfUnique();
-        if (own != TransactionDefinition.ISOLATION_DEFAULT || store == null) {
-            return own;
-        }
-        IdempotencyDatabase database = store.database();
-        ConnectionCallback<Integer> ask = Connection::getTransactionIsolation;
-        return database.dialect().currentRead().isEmpty() ? database.inTransaction(jdbc -> jdbc.execute(ask)) : null;
     }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
+import dev.idempotency.internal.definition.ListenerMethod;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.definition.ProxyPath;
 import dev.idempotency.internal.kafka.ListenerContainers;
@@ -19,25 +20,24 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
-import org.springframework.messaging.handler.annotation.Header;
-import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.SendTo;
-import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.scheduling.annotation.Async;
 
 /** Checks that calls pass the proxy that claims, that the work is done when the method returns, and how batches are taken. */
 final class MethodCheck {
 
-    private static final String CONTINUATION = "kotlin.coroutines.Continuation";
-
     private static final List<Class<?>> NO_PAYLOADS =
             List.of(Acknowledgment.class, Consumer.class, MessageHeaders.class);
+
+    /** Types that may hold what belongs to several records, and are not filtered with them. */
+    private static final List<Class<?>> SEVERAL = List.of(Collection.class, Optional.class, BaseStream.class);
 
     private MethodCheck() {}
 
@@ -91,7 +91,6 @@ final class MethodCheck {
 
     private static void checkAsynchrony(ProtectedListener listener, Report report) {
         Method method = listener.method();
-        Class<?>[] parameters = method.getParameterTypes();
         if (AsynchronousResult.isOf(method.getReturnType())) {
             report.add(
                     StartupCheck.ASYNC_LISTENER,
@@ -100,7 +99,7 @@ final class MethodCheck {
                     "Return void, and wait for the result in the method (join() or block()); reactive database access"
                             + " takes no part in the transaction.");
         }
-        if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
+        if (KotlinDetector.isSuspendingFunction(method)) {
             report.add(
                     StartupCheck.ASYNC_LISTENER,
                     "The method is a suspend function, which may go on later on another thread.",
@@ -150,15 +149,14 @@ final class MethodCheck {
             return;
         }
         Parameter[] parameters = listener.method().getParameters();
-        boolean payloadSeen = false;
         for (int i = 0; i < parameters.length; i++) {
             Class<?> type = contentType(ResolvableType.forMethodParameter(listener.method(), i));
-            boolean header = isHeader(parameters[i], type);
-            boolean payload = !header && NO_PAYLOADS.stream().noneMatch(other -> other.isAssignableFrom(type));
-            // Further parameters may come from an argument resolver of the application's own.
-            boolean single = payload && !payloadSeen && !isParallel(type);
-            payloadSeen |= payload;
-            if (single || isOtherContainer(type, header) || (header ? isAccessor(type) : isText(type))) {
+            boolean header = ListenerMethod.isHeader(parameters[i]);
+            boolean filtered = type.isAssignableFrom(ArrayList.class);
+            boolean ofNoRecord = header
+                    ? !(type.isArray() && type != byte[].class) && !isAnyOf(SEVERAL, type)
+                    : isAnyOf(NO_PAYLOADS, type);
+            if (!filtered && !ofNoRecord) {
                 report.add(
                         StartupCheck.BATCH_SIGNATURE,
                         "It is a batch listener, and takes its %s as a %s."
@@ -169,37 +167,13 @@ final class MethodCheck {
         }
     }
 
+    private static boolean isAnyOf(List<Class<?>> types, Class<?> type) {
+        return types.stream().anyMatch(each -> each.isAssignableFrom(type));
+    }
+
     private static Class<?> contentType(ResolvableType declared) {
         Class<?> type = declared.resolve();
         ResolvableType content = (type == Message.class) ? declared.getGeneric(0) : declared;
         return Objects.requireNonNullElse(content.resolve(), Object.class);
-    }
-
-    private static boolean isHeader(Parameter parameter, Class<?> type) {
-        return isAccessor(type)
-                || AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
-                || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
-    }
-
-    private static boolean isAccessor(Class<?> type) {
-        return MessageHeaderAccessor.class.isAssignableFrom(type);
-    }
-
-    /** Whether it is filtered with the messages. */
-    private static boolean isParallel(Class<?> type) {
-        return type.isAssignableFrom(ArrayList.class);
-    }
-
-    /** Whether Spring may have converted a list to it. */
-    private static boolean isText(Class<?> type) {
-        return CharSequence.class.isAssignableFrom(type);
-    }
-
-    /** Whether it may hold what belongs to several records, and is not filtered with them. */
-    private static boolean isOtherContainer(Class<?> type, boolean header) {
-        return type == Optional.class
-                || (type.isArray() && !(header && type == byte[].class))
-                || BaseStream.class.isAssignableFrom(type)
-                || (Collection.class.isAssignableFrom(type) && !isParallel(type));
     }
 }

@@ -21,26 +21,17 @@ import org.springframework.jdbc.BadSqlGrammarException;
  * alone, messages are claimed first until there is a new one.
  */
 record ClaimAtCommitStrategy(
-        MessageIdStrategy claimFirst,
-        ClaimTransaction transaction,
-        String table,
-        @Nullable Ring ring,
-        Map<String, ClaimStatement> statements)
+        MessageIdStrategy claimFirst, ClaimTransaction transaction, Ring ring, Map<String, ClaimStatement> statements)
         implements ClaimAfterCallStrategy {
 
     ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
-        this(
-                claimFirst,
-                new ClaimTransaction(database, claimTimeout),
-                database.processedTable(),
-                Ring.of(database),
-                new ConcurrentHashMap<>());
+        this(claimFirst, new ClaimTransaction(database, claimTimeout), new Ring(database), new ConcurrentHashMap<>());
     }
 
     /** Claims first while a table is being switched to a ring, as that takes more than one statement. */
     @Override
     public ClaimStrategy within(boolean ownTransaction) {
-        return (ownTransaction && !this.claimFirst.expectsDuplicates() && (this.ring == null || this.ring.isComplete()))
+        return (ownTransaction && !this.claimFirst.expectsDuplicates() && this.ring.isComplete())
                 ? this
                 : this.claimFirst;
     }
@@ -52,7 +43,7 @@ record ClaimAtCommitStrategy(
         if (message.id() != null) {
             Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
             try {
-                String claimed = (this.ring != null) ? this.ring.claimTableOf(message.id()) : this.table;
+                String claimed = this.ring.claimTableOf(message.id());
                 this.transaction.claim(
                         this.statements.computeIfAbsent(claimed, PostgresClaimWithCommit::new), List.of(claim));
             } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {

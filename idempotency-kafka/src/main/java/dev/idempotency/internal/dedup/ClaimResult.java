@@ -7,6 +7,7 @@ import dev.idempotency.event.Stale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,11 +39,6 @@ public record ClaimResult(
 
     /** One of the messages that were claimed, to represent all; {@code null} if none has an id. */
     public @Nullable MessageId claimed() {
-        for (InboundMessage message : this.accepted) {
-            if (message.id() != null) {
-                return message.id();
-            }
-        }
-        return null;
+        return ids().stream().filter(Objects::nonNull).findFirst().orElse(null);
     }
 }

@@ -33,11 +33,6 @@ public interface ClaimStrategy {
         return true;
     }
 
-    /** Whether {@link #mayBeRefused} is to be asked before the transaction ends. */
-    default boolean looksAtTransaction() {
-        return false;
-    }
-
     /**
      * Whether a failure before the commit can have been in this transaction, not in another such as {@code
      * REQUIRES_NEW}; asked before it ends, for {@link #refusalOf}.

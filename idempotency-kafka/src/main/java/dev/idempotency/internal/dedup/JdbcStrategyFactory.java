@@ -2,6 +2,7 @@ package dev.idempotency.internal.dedup;
 
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.PostgresTransactionState;
 import dev.idempotency.internal.database.UniqueConstraint;
 import dev.idempotency.internal.kafka.TopicIdTracker;
 import dev.idempotency.internal.store.ClaimTransaction;
@@ -21,7 +22,7 @@ public record JdbcStrategyFactory(
     /** Returns whether the database tells which constraint was violated. */
     public boolean isUniqueConstraintSupported() {
         return this.database.inTransaction(
-                jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
+                jdbc -> jdbc.execute((ConnectionCallback<Boolean>) PostgresTransactionState::remembersFailures));
     }
 
     public ClaimStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
@@ -33,9 +34,9 @@ public record JdbcStrategyFactory(
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }
 
-    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
+    public ClaimStrategy byUniqueConstraint(UniqueConstraint constraint) {
         return new UniqueConstraintStrategy(
-                consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
+                constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
     }
 
     public ClaimStrategy byVersion() {

@@ -10,6 +10,7 @@ import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -58,10 +59,7 @@ public final class MessageIdStrategy implements ClaimStrategy {
         ClaimAnswer answer = this.duplicatesExpected
                 ? this.store.claimOrFind(claims)
                 : new ClaimAnswer(this.store.claim(claims)).complete(claims, this.store::findOriginals);
-        boolean duplicates = answer.claimed().size() < claims.size();
-        if (this.duplicatesExpected != duplicates) {
-            this.duplicatesExpected = duplicates;
-        }
+        this.duplicatesExpected = answer.claimed().size() < claims.size();
         return answer;
     }
 
@@ -100,37 +98,37 @@ public final class MessageIdStrategy implements ClaimStrategy {
             Original original = claimed
                     ? Original.of(Objects.requireNonNull(firsts.get(id)))
                     : Original.of(answer.originals().get(id));
-            duplicates.add(original.duplicate(message, id));
-            if (original.isContradictedBy(message)) {
-                conflicts.put(message, original.conflict(message, id));
+            boolean conflict = original.isContradictedBy(message);
+            boolean redelivery = !conflict && message.coordinates().equals(original.coordinates());
+            duplicates.add(new Duplicate(
+                    id,
+                    message.coordinates(),
+                    redelivery ? DuplicateKind.REDELIVERY : DuplicateKind.REPUBLICATION,
+                    original.processedAt(),
+                    original.age()));
+            if (conflict) {
+                RecordCoordinates where = Objects.requireNonNull(original.coordinates());
+                conflicts.put(message, new Conflict(id, message.coordinates(), where, original.processedAt()));
             }
         }
         return new ClaimResult(accepted, duplicates, List.of(), conflicts);
     }
 
-    /** The message that another one is a duplicate of. */
+    /** The message that another one is a duplicate of: processed before or, without a time, of the same delivery. */
     private record Original(
-            @Nullable ProcessedMessage processed,
             @Nullable RecordCoordinates coordinates,
-            @Nullable Long payloadDigest) {
+            @Nullable Long payloadDigest,
+            @Nullable Instant processedAt,
+            @Nullable Duration age) {
 
         static Original of(InboundMessage first) {
-            return new Original(null, first.coordinates(), first.payloadDigest());
+            return new Original(first.coordinates(), first.payloadDigest(), null, null);
         }
 
-        static Original of(@Nullable ProcessedMessage processed) {
-            return (processed != null)
-                    ? new Original(processed, processed.coordinates(), processed.payloadDigest())
-                    : new Original(null, null, null);
-        }
-
-        Duplicate duplicate(InboundMessage message, MessageId id) {
-            if (this.processed == null) {
-                return new Duplicate(id, message.coordinates(), DuplicateKind.REPUBLICATION, null, null);
-            }
-            boolean same = this.processed.coordinates().equals(message.coordinates()) && !isContradictedBy(message);
-            DuplicateKind kind = same ? DuplicateKind.REDELIVERY : DuplicateKind.REPUBLICATION;
-            return new Duplicate(id, message.coordinates(), kind, this.processed.processedAt(), this.processed.age());
+        static Original of(@Nullable ProcessedMessage known) {
+            return (known != null)
+                    ? new Original(known.coordinates(), known.payloadDigest(), known.processedAt(), known.age())
+                    : new Original(null, null, null, null);
         }
 
         /** A redelivery has the same bytes; another record at its coordinates is of a topic that was created again. */
@@ -138,11 +136,6 @@ public final class MessageIdStrategy implements ClaimStrategy {
             return this.payloadDigest != null
                     && message.payloadDigest() != null
                     && !this.payloadDigest.equals(message.payloadDigest());
-        }
-
-        Conflict conflict(InboundMessage message, MessageId id) {
-            Instant processedAt = (this.processed != null) ? this.processed.processedAt() : null;
-            return new Conflict(id, message.coordinates(), Objects.requireNonNull(this.coordinates), processedAt);
         }
     }
 }

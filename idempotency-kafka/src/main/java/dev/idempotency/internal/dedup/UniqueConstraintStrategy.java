@@ -5,6 +5,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.PostgresTransactionState;
 import dev.idempotency.internal.database.UniqueConstraint;
 import dev.idempotency.internal.store.ClaimTransaction;
 import java.sql.BatchUpdateException;
@@ -13,8 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /**
@@ -22,11 +21,8 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * one, is a duplicate. Not so if the listener has caught that, if it happened in another transaction, or if the same
  * transaction had inserted the row.
  */
-record UniqueConstraintStrategy(
-        String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
+record UniqueConstraintStrategy(UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
         implements ClaimAfterCallStrategy {
-
-    private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
 
     private static final String INTEGRITY_VIOLATION = "23";
 
@@ -34,13 +30,8 @@ record UniqueConstraintStrategy(
     private static final String IN_FAILED_TRANSACTION = "25P02";
 
     @Override
-    public boolean looksAtTransaction() {
-        return true;
-    }
-
-    @Override
     public boolean mayBeRefused() {
-        return this.transaction.ask(UniqueConstraint::isAborted);
+        return this.transaction.ask(PostgresTransactionState::isAborted);
     }
 
     @Override
@@ -54,17 +45,12 @@ record UniqueConstraintStrategy(
         Boolean taken = this.database
                 .newTransaction()
                 .execute(status -> this.constraint.isTaken(violation, this.database.lookUps()));
-        if (Boolean.FALSE.equals(taken)) {
-            logger.warn(
-                    "Message {} of consumer '{}' violates {}, but no committed row has its key, so it is not a duplicate."
-                            + " Does the listener insert the key twice, or was the row deleted concurrently?",
-                    refused.coordinates(),
-                    this.consumer,
-                    this.constraint.name());
-            return null;
-        }
-        return new ClaimResult(
-                List.of(), List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
+        // Without a committed row, the listener has inserted the key twice, or the row was deleted concurrently.
+        return Boolean.FALSE.equals(taken)
+                ? null
+                : new ClaimResult(
+                        List.of(),
+                        List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
     }
 
     /** Returns the violation of this constraint, or {@code null} if there is none, or one of another constraint as well. */

@@ -94,9 +94,21 @@ final class VersionStrategy implements ClaimStrategy {
                 newest.put(claimed.entity(), new Newest(claimed.version(), claimed.coordinates(), null, null));
                 accepted.add(message);
             } else if (order == 0) {
-                duplicates.add(before.duplicate(claimed));
+                boolean redelivery = before.coordinates().equals(claimed.coordinates());
+                duplicates.add(new Duplicate(
+                        claimed.messageId(),
+                        claimed.coordinates(),
+                        redelivery ? DuplicateKind.REDELIVERY : DuplicateKind.REPUBLICATION,
+                        before.processedAt(),
+                        before.age()));
             } else {
-                stale.add(before.stale(claimed));
+                stale.add(new Stale(
+                        claimed.messageId(),
+                        claimed.coordinates(),
+                        claimed.version().toString(),
+                        before.version().toString(),
+                        before.processedAt(),
+                        before.age()));
             }
         }
         return new ClaimResult(accepted, duplicates, stale, Map.of());
@@ -111,23 +123,6 @@ final class VersionStrategy implements ClaimStrategy {
 
         static Newest of(StoredVersion stored) {
             return new Newest(stored.version(), stored.coordinates(), stored.processedAt(), stored.age());
-        }
-
-        Duplicate duplicate(VersionClaim claimed) {
-            DuplicateKind kind = this.coordinates.equals(claimed.coordinates())
-                    ? DuplicateKind.REDELIVERY
-                    : DuplicateKind.REPUBLICATION;
-            return new Duplicate(claimed.messageId(), claimed.coordinates(), kind, this.processedAt, this.age);
-        }
-
-        Stale stale(VersionClaim claimed) {
-            return new Stale(
-                    claimed.messageId(),
-                    claimed.coordinates(),
-                    claimed.version().toString(),
-                    this.version.toString(),
-                    this.processedAt,
-                    this.age);
         }
     }
 

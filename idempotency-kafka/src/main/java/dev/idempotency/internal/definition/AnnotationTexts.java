@@ -2,6 +2,8 @@ package dev.idempotency.internal.definition;
 
 import dev.idempotency.OnConflict;
 import dev.idempotency.StartupCheck;
+import java.util.Map;
+import java.util.TreeSet;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /** Resolves the placeholders in the texts of annotations. */
@@ -20,35 +22,26 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
         }
     }
 
-    /** Resolves {@code true} or {@code false}, or returns the default for a blank text. */
-    boolean resolveFlag(String value, boolean byDefault, StartupCheck check) {
+    /** Resolves one of several words, or returns the default for a blank text. */
+    <T> T resolve(String value, Map<String, T> words, T byDefault, StartupCheck check) {
         String resolved = resolve(value, check);
-        return switch (resolved) {
-            case "" -> byDefault;
-            case "true" -> true;
-            case "false" -> false;
-            default ->
-                throw ListenerFault.found(
-                        check,
-                        "'%s' is neither true nor false.".formatted(resolved),
-                        "Write \"true\" or \"false\", or leave it out.");
-        };
+        T meaning = resolved.isEmpty() ? byDefault : words.get(resolved);
+        if (meaning == null) {
+            throw ListenerFault.found(
+                    check,
+                    "'%s' is none of %s.".formatted(resolved, new TreeSet<>(words.keySet())),
+                    "Write one of these, or leave it out.");
+        }
+        return meaning;
     }
 
-    /** Resolves what happens to conflicts, or returns the default for a blank text. */
+    boolean resolveFlag(String value, boolean byDefault, StartupCheck check) {
+        return resolve(value, Map.of("true", true, "false", false), byDefault, check);
+    }
+
     OnConflict resolveConflict(String value, OnConflict byDefault) {
-        String resolved = resolve(value, StartupCheck.STRATEGY);
-        return switch (resolved) {
-            case "" -> byDefault;
-            case "warn" -> OnConflict.WARN;
-            case "fail" -> OnConflict.FAIL;
-            case "off" -> OnConflict.OFF;
-            default ->
-                throw ListenerFault.found(
-                        StartupCheck.STRATEGY,
-                        "onConflict = \"%s\" is neither \"warn\" nor \"fail\" nor \"off\".".formatted(resolved),
-                        "Write one of these, or leave it out.");
-        };
+        Map<String, OnConflict> words = Map.of("warn", OnConflict.WARN, "fail", OnConflict.FAIL, "off", OnConflict.OFF);
+        return resolve(value, words, byDefault, StartupCheck.STRATEGY);
     }
 
     /** Resolves a text, or returns it unchanged where that is a fault, which is reported elsewhere. */

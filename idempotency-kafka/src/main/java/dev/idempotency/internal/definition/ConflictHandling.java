@@ -11,9 +11,6 @@ import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +19,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /** Handles a listener's messages that have the id of another message, but another payload. Warns once a minute. */
-public final class ConflictHandling {
+public record ConflictHandling(
+        OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, WarningInterval warnings) {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
@@ -30,26 +28,8 @@ public final class ConflictHandling {
             + " in @IdempotentListener(key = …). Set idempotency.on-conflict to 'off' where the payload of one message changes"
             + " each time it is sent.";
 
-    private static final long WARNING_INTERVAL = TimeUnit.MINUTES.toNanos(1);
-
     private static final byte[] CONFLICT =
             MessageConflictException.class.getName().getBytes(StandardCharsets.UTF_8);
-
-    private final OnConflict mode;
-    private final PayloadDigester digester;
-    private final IdempotencyEventListener observer;
-    private final LongSupplier nanoTime;
-    private final AtomicLong withoutWarning = new AtomicLong();
-    private final AtomicLong nextWarning;
-
-    ConflictHandling(
-            OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, LongSupplier nanoTime) {
-        this.mode = mode;
-        this.digester = digester;
-        this.observer = observer;
-        this.nanoTime = nanoTime;
-        this.nextWarning = new AtomicLong(nanoTime.getAsLong());
-    }
 
     /** The handling of a listener's conflicts. Payloads are digested only where conflicts are looked for. */
     static ConflictHandling of(
@@ -67,7 +47,7 @@ public final class ConflictHandling {
                     consumer,
                     DeserializerInstrumentation.refusal(candidate.container()));
         }
-        return new ConflictHandling(mode, digester, observer, System::nanoTime);
+        return new ConflictHandling(mode, digester, observer, new WarningInterval(System::nanoTime));
     }
 
     /**
@@ -93,23 +73,17 @@ public final class ConflictHandling {
 
     public void dropped(Conflict conflict) {
         this.observer.conflict(conflict);
-        long now = this.nanoTime.getAsLong();
-        long due = this.nextWarning.get();
-        if (now - due < 0 || !this.nextWarning.compareAndSet(due, now + WARNING_INTERVAL)) {
-            this.withoutWarning.incrementAndGet();
-            return;
+        if (this.warnings.isDue()) {
+            logger.warn(
+                    "Consumer '{}' dropped {} as a duplicate of {}: it has the same id, '{}', but another payload, so that it"
+                            + " may be another message, which was not applied. " + REMEDY
+                            + " With idempotency.on-conflict=fail such"
+                            + " messages are dead-lettered. The next warning comes in a minute at the earliest.",
+                    conflict.id().consumer(),
+                    conflict.coordinates(),
+                    conflict.original(),
+                    conflict.id().value().replaceAll("\\p{Cntrl}", "?"));
         }
-        long others = this.withoutWarning.getAndSet(0);
-        logger.warn(
-                "Consumer '{}' dropped {} as a duplicate of {}: it has the same id, '{}', but another payload, so that it may"
-                        + " be another message, which was not applied.{} " + REMEDY
-                        + " With idempotency.on-conflict=fail such"
-                        + " messages are dead-lettered. The next warning comes in a minute at the earliest.",
-                conflict.id().consumer(),
-                conflict.coordinates(),
-                conflict.original(),
-                conflict.id().value().replaceAll("\\p{Cntrl}", "?"),
-                (others > 0) ? " So were " + others + " more since the last warning." : "");
     }
 
     /** Reports that a message fails, and returns the exception to throw. */

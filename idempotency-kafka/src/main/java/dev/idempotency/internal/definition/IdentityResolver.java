@@ -1,6 +1,5 @@
 package dev.idempotency.internal.definition;
 
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.kafka.TopicIdTracker;
@@ -63,28 +62,19 @@ final class IdentityResolver {
             case UNIQUE_CONSTRAINT ->
                 KeySource.coordinates("the constraint "
                         + this.texts.resolveIfPossible(listener.annotation().uniqueConstraint()));
-            case MESSAGE_ID, VERSION ->
-                StringUtils.hasText(expression)
-                        ? parse("key", expression, method, topics)
-                        : KeySource.of(this.byDefault);
+            case MESSAGE_ID, VERSION -> {
+                KeySource own = parse("key", expression, method, topics);
+                yield (own != null) ? own : KeySource.of(this.byDefault);
+            }
         };
     }
 
-    /** Returns where versions come from; {@code null} if the listener has none. */
+    /** Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code null} if there is none. */
     @Nullable
-    ExpressionKeySource versionsOf(
-            DeduplicationStrategy strategy, String expression, ListenerMethod method, TopicIdTracker topics) {
-        return (strategy == DeduplicationStrategy.VERSION && StringUtils.hasText(expression))
-                ? parse("version", expression, method, topics)
-                : null;
-    }
-
-    /** Returns where the keys come from that a listener locks. */
-    ExpressionKeySource locksOf(String expression, ListenerMethod method, TopicIdTracker topics) {
-        return parse("lock", expression, method, topics);
-    }
-
-    private ExpressionKeySource parse(String role, String expression, ListenerMethod method, TopicIdTracker topics) {
+    ExpressionKeySource parse(String role, String expression, ListenerMethod method, TopicIdTracker topics) {
+        if (!StringUtils.hasText(expression)) {
+            return null;
+        }
         try {
             return new ExpressionKeySource(role, expression, method.parameterNames(), this.beanFactory, topics::of);
         } catch (IllegalArgumentException ex) {

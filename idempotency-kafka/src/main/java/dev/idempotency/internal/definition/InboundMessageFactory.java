@@ -11,7 +11,6 @@ import dev.idempotency.internal.key.MessageIdResolver;
 import dev.idempotency.internal.key.MessageView;
 import dev.idempotency.internal.key.VersionResolver;
 import java.util.HashSet;
-import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -32,25 +31,16 @@ public record InboundMessageFactory(
         if (id == null && this.ids.onMissing() == OnMissingKey.SKIP) {
             return null;
         }
-        return switch (this.strategy) {
-            case MESSAGE_ID -> {
-                RecordCoordinates coordinates = KafkaCoordinates.original(record);
-                Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
-                yield new InboundMessage(position, record, id, coordinates, digest, null);
-            }
-            // A message without a key, where such are processed, belongs to no entity that could have a version.
-            case VERSION -> {
-                RecordCoordinates coordinates = KafkaCoordinates.original(record);
-                if (id == null) {
-                    yield new InboundMessage(position, record, null, coordinates);
-                }
-                VersionClaim claim = new VersionClaim(
-                        id, Objects.requireNonNull(this.versions).resolve(message), coordinates);
-                yield new InboundMessage(position, record, claim.messageId(), coordinates, null, claim);
-            }
-            // A copy of a record, as in retry topics, is another one.
-            case OFFSET, UNIQUE_CONSTRAINT -> new InboundMessage(position, record, id, KafkaCoordinates.of(record));
-        };
+        // A copy of a record, as in retry topics, is the same message, but not the same record.
+        RecordCoordinates coordinates =
+                this.strategy.isForgetful() ? KafkaCoordinates.original(record) : KafkaCoordinates.of(record);
+        // A message without a key, where such are processed, belongs to no entity that could have a version.
+        if (this.versions != null && id != null) {
+            VersionClaim claim = new VersionClaim(id, this.versions.resolve(message), coordinates);
+            return new InboundMessage(position, record, claim.messageId(), coordinates, null, claim);
+        }
+        Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
+        return new InboundMessage(position, record, id, coordinates, digest, null);
     }
 
     /** Returns the variables of the converted message that it needs; none if the record is enough. */

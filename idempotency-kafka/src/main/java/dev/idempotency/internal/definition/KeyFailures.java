@@ -11,8 +11,6 @@ import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.slf4j.Logger;
@@ -23,9 +21,7 @@ public final class KeyFailures {
 
     private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
 
-    private static final long WARNING_INTERVAL = TimeUnit.MINUTES.toNanos(1);
-
-    private final AtomicLong nextWarning = new AtomicLong(System.nanoTime());
+    private final WarningInterval warnings = new WarningInterval(System::nanoTime);
     private final ConsumerDescription consumer;
     private final boolean fromHeaders;
     private final BooleanSupplier processedAny;
@@ -83,9 +79,7 @@ public final class KeyFailures {
     /** Reports that messages without a key were acknowledged, as the application wants. Warns once a minute. */
     public void skipped(List<RecordCoordinates> messages) {
         messages.forEach(this.observer::missingKey);
-        long now = System.nanoTime();
-        long due = this.nextWarning.get();
-        if (!messages.isEmpty() && now - due >= 0 && this.nextWarning.compareAndSet(due, now + WARNING_INTERVAL)) {
+        if (!messages.isEmpty() && this.warnings.isDue()) {
             logger.warn(
                     "Consumer '{}' skipped {}, which has no key: {} gave none (idempotency.key.on-missing=skip). The next"
                             + " warning comes in a minute at the earliest; idempotency.messages counts all of them.",

@@ -60,11 +60,6 @@ record ListenerCandidate(
         return (this.element instanceof Method) ? type + "." + name : type;
     }
 
-    /** How many methods its container calls, protected or not. */
-    int methodCount() {
-        return methodsOf(this.element, targetClass()).size();
-    }
-
     /** Whether its container reads a retry topic, or what fails in it goes to one. */
     boolean hasRetryTopics(ListableBeanFactory beanFactory) {
         String[] topics = ListenerContainers.topicsOf(this.container).toArray(String[]::new);

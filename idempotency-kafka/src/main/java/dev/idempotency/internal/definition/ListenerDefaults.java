@@ -35,9 +35,4 @@ public record ListenerDefaults(
         @Nullable BusinessKeyLocks locks,
         @Nullable Steps steps,
         boolean transactionPerPoll,
-        boolean claimAtCommit) {
-
-    public ListenerDefaults {
-        observers = List.copyOf(observers);
-    }
-}
+        boolean claimAtCommit) {}

@@ -25,12 +25,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
-import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /**
  * The protected listeners of an application, defined once per container. Before any container starts, the log says in
@@ -57,7 +54,8 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
-        this.polls = new PollSharingResolver(defaults.transactionPerPoll(), beanFactory);
+        this.polls =
+                new PollSharingResolver(defaults.transactionPerPoll(), beanFactory, new AnnotationTexts(beanFactory));
     }
 
     /** All that have been defined: one per method and container. */
@@ -72,13 +70,7 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
 
     @Override
     public int threads() {
-        return this.listeners.stream()
-                .map(ProtectedListener::container)
-                .distinct()
-                .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
-                        ? concurrent.getConcurrency()
-                        : 1)
-                .sum();
+        return ProtectedListener.threadsOf(this.listeners.stream());
     }
 
     /**
@@ -98,7 +90,6 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
             return null;
         }
         removeKafkaTransactions(container);
-        ListenerContainers.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         List<ProtectedListener> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(
@@ -107,12 +98,12 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
         PollSharingResolver.Decision polls = this.polls.decide(candidates, resolved);
         boolean deadLetters = candidates.get(0).readsDeadLetters(this.beanFactory);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
-        for (ProtectedListener each : resolved) {
-            ProtectedListener listener = each.refuse(polls.faults());
+        for (ProtectedListener listener : resolved) {
+            listener.faults().addAll(polls.faults());
             if (!deadLetters) {
                 this.listeners.add(listener);
             }
-            if (listener.definition() != null) {
+            if (listener.definition() != null && listener.faults().isEmpty()) {
                 definitions.put(listener.method(), listener.definition());
             }
         }
@@ -122,10 +113,9 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
                     resolved.get(0).consumer().name(),
                     polls.obstacles().stream().map(ListenerFault::what).collect(Collectors.joining(" ")));
         }
-        boolean errorHandler =
-                AnnotatedElementUtils.getMergedRepeatableAnnotations(element, KafkaListener.class).stream()
-                        .anyMatch(listener -> !listener.errorHandler().isEmpty());
-        return new ProtectedMethods(definitions, polls.isGranted(), errorHandler, topics);
+        boolean errorHandler = resolved.get(0).kafkaListeners().anyMatch(listener -> !listener.errorHandler()
+                .isEmpty());
+        return new ProtectedMethods(definitions, polls.isGranted(), errorHandler, topics, new ConcurrentHashMap<>());
     }
 
     /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */

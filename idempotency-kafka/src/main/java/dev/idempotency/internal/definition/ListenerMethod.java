@@ -4,6 +4,7 @@ import dev.idempotency.internal.result.AsynchronousResult;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -34,7 +35,7 @@ public record ListenerMethod(
         boolean targetSeen,
         @Nullable ReplyStore replies,
         List<String> parameterNames,
-        int payloadIndex) {
+        List<Integer> payloads) {
 
     public static final int NONE = -1;
 
@@ -50,8 +51,8 @@ public record ListenerMethod(
     /** Types that message converters convert: such a value need not be the payload. */
     private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
 
-    ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyStore replies) {
-        this(method, targetSeen, replies, namesOf(method), payloadIndex(method.getParameters()));
+    public ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyStore replies) {
+        this(method, targetSeen, replies, namesOf(method), payloadsIn(method.getParameters()));
     }
 
     private static List<String> namesOf(Method method) {
@@ -59,18 +60,27 @@ public record ListenerMethod(
         return (names != null) ? Arrays.asList(names) : List.of();
     }
 
-    private static int payloadIndex(Parameter[] parameters) {
-        int candidate = NONE;
-        for (int i = parameters.length - 1; i >= 0; i--) {
-            Parameter parameter = parameters[i];
-            if (AnnotatedElementUtils.hasAnnotation(parameter, Payload.class)) {
-                return i;
+    /** The parameter with {@code @Payload}, or else all that are nothing else. */
+    private static List<Integer> payloadsIn(Parameter[] parameters) {
+        List<Integer> candidates = new ArrayList<>();
+        for (int i = 0; i < parameters.length; i++) {
+            if (AnnotatedElementUtils.hasAnnotation(parameters[i], Payload.class)) {
+                return List.of(i);
             }
-            boolean header = AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
-                    || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
-            candidate = (header || isInfrastructure(parameter.getType())) ? candidate : i;
+            if (!isHeader(parameters[i]) && !isInfrastructure(parameters[i].getType())) {
+                candidates.add(i);
+            }
         }
-        return candidate;
+        return candidates;
+    }
+
+    public static boolean isHeader(Parameter parameter) {
+        return AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
+                || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
+    }
+
+    public int payloadIndex() {
+        return this.payloads.isEmpty() ? NONE : this.payloads.get(0);
     }
 
     /** Whether a parameter of this type is never the payload. */
@@ -108,9 +118,9 @@ public record ListenerMethod(
     }
 
     private Class<?> payloadType() {
-        return (this.payloadIndex == NONE)
+        return (payloadIndex() == NONE)
                 ? ConsumerRecord.class
-                : ClassUtils.resolvePrimitiveIfNecessary(this.method.getParameterTypes()[this.payloadIndex]);
+                : ClassUtils.resolvePrimitiveIfNecessary(this.method.getParameterTypes()[payloadIndex()]);
     }
 
     private boolean mayTakeValue() {
@@ -123,19 +133,18 @@ public record ListenerMethod(
     }
 
     /** The variables for the payload: its own name is one, unless that is a {@code Message}. */
-    Set<String> payloadNames() {
+    public Set<String> payloadNames() {
         ResolvableType type = payload();
         boolean named = type != null
-                && this.payloadIndex < this.parameterNames.size()
+                && payloadIndex() < this.parameterNames.size()
                 && Stream.of(type, type.asCollection().getGeneric())
                         .noneMatch(each -> Message.class.isAssignableFrom(each.toClass()));
-        return new HashSet<>(
-                named ? List.of("payload", this.parameterNames.get(this.payloadIndex)) : List.of("payload"));
+        return new HashSet<>(named ? List.of("payload", this.parameterNames.get(payloadIndex())) : List.of("payload"));
     }
 
     /** The parameter for the payload, or {@code null} if there is none. */
     public @Nullable ResolvableType payload() {
-        return (this.payloadIndex != NONE) ? ResolvableType.forMethodParameter(this.method, this.payloadIndex) : null;
+        return (payloadIndex() != NONE) ? ResolvableType.forMethodParameter(this.method, payloadIndex()) : null;
     }
 
     @Override

@@ -13,13 +13,14 @@ import dev.idempotency.internal.kafka.TopicIdTracker;
 import dev.idempotency.internal.key.ExpressionKeySource;
 import dev.idempotency.internal.key.HeaderKeyResolver;
 import dev.idempotency.internal.key.KeySource;
-import dev.idempotency.internal.key.LockKeyResolver;
 import dev.idempotency.internal.key.MessageIdResolver;
 import dev.idempotency.internal.key.VersionResolver;
+import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,14 +34,18 @@ final class ListenerResolver {
 
     private record Faults(List<ListenerFault> found) {
 
-        /** Resolves something, or returns the substitute and keeps the fault. */
-        <T extends @Nullable Object> T collect(T substitute, Supplier<T> resolution) {
+        /** Resolves something, or returns {@code null} and keeps the fault. */
+        <T> @Nullable T collect(Supplier<@Nullable T> resolution) {
             try {
                 return resolution.get();
             } catch (ListenerFault.Found ex) {
                 this.found.add(ex.fault);
-                return substitute;
+                return null;
             }
+        }
+
+        <T> T collect(T substitute, Supplier<T> resolution) {
+            return Objects.requireNonNullElse(collect(resolution), substitute);
         }
     }
 
@@ -67,10 +72,10 @@ final class ListenerResolver {
             boolean targetSeen,
             Function<ConsumerDescription, IdempotencyEventListener> observers) {
         IdempotentListener annotation = candidate.annotation();
+        DeduplicationStrategy strategy = annotation.strategy();
         Faults faults = new Faults(new ArrayList<>());
         String consumer = faults.collect(candidate.name(), () -> this.identities.consumerOf(candidate));
-        DeduplicationStrategy strategy =
-                faults.collect(annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
+        faults.collect(() -> this.strategies.require(strategy, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         faults.found()
                 .addAll(this.strategies.validate(annotation, attribute, candidate.hasRetryTopics(this.beanFactory)));
@@ -78,33 +83,26 @@ final class ListenerResolver {
                 false,
                 () -> this.texts.resolveFlag(
                         annotation.transactionPerPoll(), false, StartupCheck.TRANSACTION_PER_POLL));
-        ReplyStore replies = faults.<@Nullable ReplyStore>collect(
-                null, () -> ReplyStore.of(candidate, this.defaults.results(), perPoll));
+        ReplyStore replies = faults.collect(() -> ReplyStore.of(candidate, this.defaults.results(), perPoll));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
-        String key = faults.collect("", () -> this.texts.resolve(annotation.key(), StartupCheck.KEY_EXPRESSION));
+        String key = text(annotation.key(), StartupCheck.KEY_EXPRESSION, faults);
         KeySource keys = faults.collect(
                 KeySource.of(this.defaults.keyResolver()),
                 () -> this.identities.keysOf(candidate, key, method, topics));
-        String version =
-                faults.collect("", () -> this.texts.resolve(annotation.version(), StartupCheck.KEY_EXPRESSION));
-        ExpressionKeySource versions = faults.<@Nullable ExpressionKeySource>collect(
-                null, () -> this.identities.versionsOf(strategy, version, method, topics));
-        String lockExpression = faults.collect("", () -> this.texts.resolve(annotation.lock(), StartupCheck.LOCK));
-        ListenerLock lock =
-                faults.<@Nullable ListenerLock>collect(null, () -> lock(lockExpression, consumer, method, topics));
+        String version = (strategy == DeduplicationStrategy.VERSION)
+                ? text(annotation.version(), StartupCheck.KEY_EXPRESSION, faults)
+                : "";
+        ExpressionKeySource versions = faults.collect(() -> this.identities.parse("version", version, method, topics));
+        String lockExpression = text(annotation.lock(), StartupCheck.LOCK, faults);
+        ListenerDefinition.Lock lock = faults.collect(() -> lock(lockExpression, consumer, method, topics));
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
                         this.texts.resolve(annotation.retention(), StartupCheck.RETENTION_VALUE), consumer));
-        PlatformTransactionManager manager = faults.<@Nullable PlatformTransactionManager>collect(
-                null,
-                () -> this.transactions.managerFor(
-                        attribute,
-                        this.texts.resolve(annotation.transactionManager(), StartupCheck.TRANSACTION_MANAGER)));
-        UniqueConstraint constraint = faults.<@Nullable UniqueConstraint>collect(
-                null,
-                () -> this.strategies.findUniqueConstraint(
-                        strategy, this.texts.resolve(annotation.uniqueConstraint(), StartupCheck.STRATEGY)));
+        PlatformTransactionManager manager = faults.collect(() -> this.transactions.managerFor(
+                attribute, this.texts.resolve(annotation.transactionManager(), StartupCheck.TRANSACTION_MANAGER)));
+        UniqueConstraint constraint = faults.collect(() -> this.strategies.findUniqueConstraint(
+                strategy, this.texts.resolve(annotation.uniqueConstraint(), StartupCheck.STRATEGY)));
         boolean atCommit = faults.collect(
                 false,
                 () -> this.texts.resolveFlag(
@@ -113,7 +111,7 @@ final class ListenerResolver {
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         OnConflict onConflict = faults.collect(
                 OnConflict.WARN, () -> this.texts.resolveConflict(annotation.onConflict(), this.defaults.onConflict()));
-        InboxRecorder inbox = faults.<@Nullable InboxRecorder>collect(null, () -> inbox(candidate, consumer));
+        InboxRecorder inbox = faults.collect(() -> inbox(candidate, consumer));
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
                 candidate.name(),
@@ -149,7 +147,7 @@ final class ListenerResolver {
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
                     lock,
-                    this.strategies.steps(strategy, atCommit, observer),
+                    Steps.of(this.defaults.steps(), strategy, atCommit, observer),
                     inbox,
                     observer);
         }
@@ -169,20 +167,21 @@ final class ListenerResolver {
                 definition);
     }
 
-    private @Nullable ListenerLock lock(
+    private String text(String value, StartupCheck check, Faults faults) {
+        return faults.collect("", () -> this.texts.resolve(value, check));
+    }
+
+    private ListenerDefinition.@Nullable Lock lock(
             String expression, String consumer, ListenerMethod method, TopicIdTracker topics) {
-        if (!StringUtils.hasText(expression)) {
-            return null;
-        }
-        if (this.defaults.locks() == null) {
+        ExpressionKeySource keys = this.identities.parse("lock", expression, method, topics);
+        if (keys != null && this.defaults.locks() == null) {
             throw ListenerFault.found(
                     StartupCheck.LOCK,
                     "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own."
                             .formatted(expression),
                     "Remove it, or use the provided store.");
         }
-        ExpressionKeySource keys = this.identities.locksOf(expression, method, topics);
-        return new ListenerLock(new LockKeyResolver(consumer, keys), this.defaults.locks());
+        return (keys != null) ? new ListenerDefinition.Lock(consumer, keys, this.defaults.locks()) : null;
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
@@ -192,18 +191,16 @@ final class ListenerResolver {
         if (!this.texts.resolveFlag(candidate.annotation().inbox(), byDefault, StartupCheck.INBOX)) {
             return null;
         }
-        if (inboxes == null && this.defaults.strategies() != null) {
-            throw ListenerFault.found(
-                    StartupCheck.INBOX,
-                    "Its messages shall be stored in the inbox, but idempotency-operators is not on the class path.",
-                    "Add dev.idempotency:idempotency-operators, or remove inbox = \"true\" and idempotency.inbox.enabled.");
-        }
         if (inboxes == null) {
+            boolean ownStore = this.defaults.strategies() == null;
             throw ListenerFault.found(
                     StartupCheck.INBOX,
-                    "Its messages shall be stored in the inbox, a table beside the processed messages, but"
-                            + " the application defines its own ProcessedMessageStore.",
-                    "Remove inbox = \"true\" and idempotency.inbox.enabled, or use the provided store.");
+                    "Its messages shall be stored in the inbox, but "
+                            + (ownStore
+                                    ? "the application defines its own ProcessedMessageStore."
+                                    : "idempotency-operators is not on the class path."),
+                    (ownStore ? "Use the provided store" : "Add dev.idempotency:idempotency-operators")
+                            + ", or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }
         String refusal = DeserializerInstrumentation.refusal(candidate.container());
         if (refusal != null) {

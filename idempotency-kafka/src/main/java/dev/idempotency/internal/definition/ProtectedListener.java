@@ -10,10 +10,10 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -40,36 +40,19 @@ public record ProtectedListener(
         List<ListenerFault> faults,
         @Nullable ListenerDefinition definition) {
 
-    public ProtectedListener {
-        faults = List.copyOf(faults);
-    }
-
-    /** The listener with more faults, which do not allow it to be called. */
-    ProtectedListener refuse(List<ListenerFault> more) {
-        return more.isEmpty()
-                ? this
-                : new ProtectedListener(
-                        this.consumer,
-                        this.annotation,
-                        this.bean,
-                        this.method,
-                        this.container,
-                        this.transactionManager,
-                        this.transactionAttribute,
-                        this.keyExpression,
-                        this.versionExpression,
-                        this.lockExpression,
-                        this.constraint,
-                        Stream.concat(this.faults.stream(), more.stream()).toList(),
-                        null);
+    /** How many threads call these listeners: one per consumer of their containers. */
+    public static int threadsOf(Stream<ProtectedListener> listeners) {
+        return listeners
+                .map(ProtectedListener::container)
+                .distinct()
+                .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
+                        ? concurrent.getConcurrency()
+                        : 1)
+                .sum();
     }
 
     public boolean isForRetries() {
         return this.container.getMainListenerId() != null;
-    }
-
-    public @Nullable ResolvableType payload() {
-        return new ListenerMethod(this.method, false, null).payload();
     }
 
     /** The class of the bean within its proxies. */

@@ -22,13 +22,14 @@ import org.springframework.aop.support.MethodMatchers;
  */
 public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinClaim) {
 
+    /** Marks the advisor that claims. */
+    public interface Claiming {}
+
     /** The way of a call to a method of the user's class, or of an interface by which the bean is called. */
     public static ProxyPath of(Object bean, Method method) {
         List<Advisor> advisors = new ArrayList<>();
         Object object = bean;
-        // A proxy of another class loader does not override a package-private method.
-        while (object instanceof Advised proxy
-                && (AopUtils.isJdkDynamicProxy(proxy) || !isHiddenFrom(proxy.getClass(), method))) {
+        while (object instanceof Advised proxy) {
             Object target = proxy.getTargetSource().isStatic() ? AopProxyUtils.getSingletonTarget(proxy) : null;
             Class<?> targetClass = (target != null) ? target.getClass() : AopUtils.getTargetClass(proxy);
             Arrays.stream(proxy.getAdvisors())
@@ -52,7 +53,7 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
 
     private static ProxyPath of(List<Advisor> advisors) {
         List<Advice> around = advisors.stream()
-                .takeWhile(advisor -> !(advisor instanceof IdempotencyInfrastructure))
+                .takeWhile(advisor -> !(advisor instanceof Claiming))
                 .map(Advisor::getAdvice)
                 .toList();
         return new ProxyPath(

@@ -3,7 +3,6 @@ package dev.idempotency.internal.definition;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
-import dev.idempotency.StepRunner;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.RetentionLimit;
 import dev.idempotency.internal.database.UniqueConstraint;
@@ -12,14 +11,15 @@ import dev.idempotency.internal.dedup.JdbcStrategyFactory;
 import dev.idempotency.internal.dedup.MessageIdStrategy;
 import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.kafka.TopicIdTracker;
-import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +33,11 @@ import org.springframework.util.StringUtils;
 final class StrategyResolver {
 
     private static final String NO_IDS = "it keeps no ids of messages";
+
+    private static final Set<DeduplicationStrategy> BY_ID = EnumSet.of(DeduplicationStrategy.MESSAGE_ID);
+
+    private static final Set<DeduplicationStrategy> BY_KEY =
+            EnumSet.of(DeduplicationStrategy.MESSAGE_ID, DeduplicationStrategy.VERSION);
 
     private final ListenerDefaults defaults;
     private final AnnotationTexts texts;
@@ -61,96 +66,65 @@ final class StrategyResolver {
                             + " its own ProcessedMessageStore.",
                     "Use the provided store, or the default, DeduplicationStrategy.MESSAGE_ID.");
         }
-        if (strategy == DeduplicationStrategy.VERSION && !tables().versions().isSupported()) {
-            throw ListenerFault.found(
-                    StartupCheck.STRATEGY,
-                    "The application defines its own Dialect, which does not know how versions are compared.",
-                    "Let it return a statement from versionsIn(…), or use the default, DeduplicationStrategy.MESSAGE_ID.");
-        }
-        if (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
-            throw ListenerFault.found(
-                    StartupCheck.STRATEGY,
-                    "DeduplicationStrategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
-                            + " tell which constraint was violated, and in which transaction.",
-                    "Use the default, DeduplicationStrategy.MESSAGE_ID.");
-        }
         return strategy;
     }
 
-    /** Finds what does not go with the strategy of a listener: attributes that would be ignored, or promise too much. */
+    /** Finds attributes that the strategy of a listener would ignore, or cannot keep, and those that it lacks. */
     List<ListenerFault> validate(
             IdempotentListener annotation, TransactionAttribute attribute, boolean hasRetryTopics) {
-        DeduplicationStrategy strategy = annotation.strategy();
-        boolean ids = strategy == DeduplicationStrategy.MESSAGE_ID;
-        boolean keyed = strategy.isForgetful();
-        boolean constrained = strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT;
-        List<ListenerFault> faults = new ArrayList<>();
-        Refusals refusals = new Refusals(strategy, faults);
-        refusals.add(!keyed && isStated(annotation.key()), "key = \"" + annotation.key() + "\"", NO_IDS);
-        refusals.add(
-                !keyed && isStated(annotation.retention()), "retention = \"" + annotation.retention() + "\"", NO_IDS);
+        boolean key = isStated(annotation.key());
+        boolean version = isStated(annotation.version());
+        boolean constraint = isStated(annotation.uniqueConstraint());
         boolean inbox = this.texts.resolveIfPossible(annotation.inbox()).equals("true");
-        refusals.add(!ids && inbox, "inbox = \"true\"", NO_IDS);
-        refusals.add(!ids && annotation.storeReply(), "storeReply = true", NO_IDS);
-        refusals.add(
-                !ids && isStated(annotation.onConflict()), "onConflict = \"" + annotation.onConflict() + "\"", NO_IDS);
-        refusals.add(
-                constrained && ClaimedTransaction.hasExceptionsThatCommit(attribute),
+        Attributes attributes = new Attributes(annotation.strategy(), new ArrayList<>());
+        attributes.refuse(key, "key", NO_IDS, BY_KEY);
+        attributes.refuse(isStated(annotation.retention()), "retention", NO_IDS, BY_KEY);
+        attributes.refuse(inbox, "inbox", NO_IDS, BY_ID);
+        attributes.refuse(annotation.storeReply(), "storeReply", NO_IDS, BY_ID);
+        attributes.refuse(isStated(annotation.onConflict()), "onConflict", NO_IDS, BY_ID);
+        attributes.refuse(version, "version", "it compares no versions", EnumSet.of(DeduplicationStrategy.VERSION));
+        attributes.refuse(
+                constraint,
+                "uniqueConstraint",
+                "it looks at no constraint",
+                EnumSet.of(DeduplicationStrategy.UNIQUE_CONSTRAINT));
+        attributes.refuse(
+                ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",
-                "what a duplicate did up to the violation would be committed");
-        refusals.add(
-                strategy == DeduplicationStrategy.OFFSET && hasRetryTopics,
+                "what a duplicate did up to the violation would be committed",
+                EnumSet.complementOf(EnumSet.of(DeduplicationStrategy.UNIQUE_CONSTRAINT)));
+        attributes.refuse(
+                hasRetryTopics,
                 "A retry topic (@RetryableTopic or RetryTopicConfiguration)",
-                "each attempt is another record, in another topic");
-        require(
-                constrained,
-                "uniqueConstraint = \"payment_pkey\"",
-                DeduplicationStrategy.UNIQUE_CONSTRAINT,
-                annotation.uniqueConstraint(),
-                faults);
-        boolean versioned = strategy == DeduplicationStrategy.VERSION;
-        require(
-                versioned,
-                "version = \"#payload.version\"",
-                DeduplicationStrategy.VERSION,
-                annotation.version(),
-                faults);
-        if (versioned) {
-            require(true, "key = \"#payload.accountId\"", DeduplicationStrategy.VERSION, annotation.key(), faults);
-        }
-        return faults;
+                "each attempt is another record, in another topic",
+                EnumSet.complementOf(EnumSet.of(DeduplicationStrategy.OFFSET)));
+        attributes.require(constraint, DeduplicationStrategy.UNIQUE_CONSTRAINT, "uniqueConstraint = \"payment_pkey\"");
+        attributes.require(version, DeduplicationStrategy.VERSION, "version = \"#payload.version\"");
+        attributes.require(key, DeduplicationStrategy.VERSION, "key = \"#payload.accountId\"");
+        return attributes.faults();
     }
 
-    private record Refusals(DeduplicationStrategy strategy, List<ListenerFault> faults) {
+    private record Attributes(DeduplicationStrategy strategy, List<ListenerFault> faults) {
 
-        void add(boolean present, String what, String reason) {
-            if (present) {
+        void refuse(boolean stated, String name, String reason, Set<DeduplicationStrategy> allowedBy) {
+            if (stated && !allowedBy.contains(this.strategy)) {
                 this.faults.add(new ListenerFault(
                         StartupCheck.STRATEGY,
                         "%s does not go with strategy = DeduplicationStrategy.%s: %s."
-                                .formatted(what, this.strategy, reason),
-                        "Remove it, or use the default, DeduplicationStrategy.MESSAGE_ID."));
+                                .formatted(name, this.strategy, reason),
+                        "Remove it, or use DeduplicationStrategy.%s."
+                                .formatted(allowedBy.iterator().next())));
             }
         }
-    }
 
-    private void require(
-            boolean required,
-            String example,
-            DeduplicationStrategy strategy,
-            String value,
-            List<ListenerFault> faults) {
-        if (isStated(value) != required) {
-            faults.add(new ListenerFault(
-                    StartupCheck.STRATEGY,
-                    required
-                            ? "strategy = DeduplicationStrategy.%s needs an attribute such as %s."
-                                    .formatted(strategy, example)
-                            : "'%s' has an effect with strategy = DeduplicationStrategy.%s only."
-                                    .formatted(value, strategy),
-                    required
-                            ? "Add it to @IdempotentListener."
-                            : "Remove it, or write strategy = DeduplicationStrategy.%s.".formatted(strategy)));
+        void require(boolean stated, DeduplicationStrategy requiredBy, String example) {
+            if (!stated && this.strategy == requiredBy) {
+                this.faults.add(new ListenerFault(
+                        StartupCheck.STRATEGY,
+                        "strategy = DeduplicationStrategy.%s needs an attribute such as %s."
+                                .formatted(requiredBy, example),
+                        "Add it to @IdempotentListener."));
+            }
         }
     }
 
@@ -191,26 +165,19 @@ final class StrategyResolver {
      */
     boolean claimsAtCommit(ListenerCandidate candidate, boolean perPoll, PlatformTransactionManager manager) {
         boolean demanded = !candidate.annotation().claimAtCommit().isEmpty();
-        boolean shared = perPoll || (!demanded && this.defaults.transactionPerPoll());
-        String contradiction = contradictionToClaimAtCommit(candidate, shared);
-        if (contradiction != null) {
-            if (demanded) {
-                throw ListenerFault.found(
-                        StartupCheck.STRATEGY,
-                        "claimAtCommit = \"true\" does not go with %s.".formatted(contradiction),
-                        "Remove one of them.");
-            }
+        String contradiction =
+                contradictionToClaimAtCommit(candidate, perPoll || (!demanded && this.defaults.transactionPerPoll()));
+        if (contradiction != null && !demanded) {
             return false;
         }
-        String obstacle = obstacleToClaimAtCommit(manager);
+        String obstacle =
+                (contradiction != null) ? "does not go with " + contradiction : obstacleToClaimAtCommit(manager);
         if (obstacle != null) {
             throw ListenerFault.found(
                     StartupCheck.STRATEGY,
-                    "Its messages shall be claimed with the commit. " + obstacle,
-                    demanded
-                            ? "Remove claimAtCommit = \"true\"."
-                            : "Remove idempotency.claim.at-commit, or write @IdempotentListener(claimAtCommit ="
-                                    + " \"false\").");
+                    "A claim with the commit %s.".formatted(obstacle),
+                    "Remove claimAtCommit = \"true\" or, where idempotency.claim.at-commit is set, write"
+                            + " @IdempotentListener(claimAtCommit = \"false\").");
         }
         return true;
     }
@@ -232,14 +199,14 @@ final class StrategyResolver {
     private @Nullable String obstacleToClaimAtCommit(PlatformTransactionManager manager) {
         JdbcStrategyFactory tables = this.defaults.strategies();
         if (tables == null) {
-            return "That needs the provided store, but the application defines its own ProcessedMessageStore.";
+            return "needs the provided store, but the application defines its own ProcessedMessageStore";
         }
         if (!tables.isUniqueConstraintSupported()) {
-            return "That needs PostgreSQL, by its own driver without autosave=always.";
+            return "needs PostgreSQL, by its own driver without autosave=always";
         }
         return (manager instanceof DataSourceTransactionManager)
                 ? null
-                : "That needs a JdbcTransactionManager, and its own is a %s, which may write at the commit."
+                : "needs a JdbcTransactionManager, and its own is a %s, which may write at the commit"
                         .formatted(manager.getClass().getSimpleName());
     }
 
@@ -258,24 +225,8 @@ final class StrategyResolver {
             }
             case VERSION -> tables().byVersion();
             case OFFSET -> tables().byOffset(consumer, topics, observer);
-            case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
+            case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint));
         };
-    }
-
-    /** Runs the steps of a listener, or refuses them: a step belongs to an id that nobody else can claim meanwhile. */
-    StepRunner steps(DeduplicationStrategy strategy, boolean atCommit, IdempotencyEventListener observer) {
-        if (strategy != DeduplicationStrategy.MESSAGE_ID) {
-            return Steps.refused(
-                    "strategy = DeduplicationStrategy.%s keeps no ids of messages, and a step belongs to one. Use the default, DeduplicationStrategy.MESSAGE_ID."
-                            .formatted(strategy));
-        }
-        if (atCommit) {
-            return Steps.refused(
-                    "its messages are claimed with the commit, so that two attempts could take the step at the same"
-                            + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
-        }
-        Steps steps = this.defaults.steps();
-        return (steps != null) ? steps.of(observer) : Steps.OF_OTHER_STORE;
     }
 
     BooleanSupplier processedAny(DeduplicationStrategy strategy, String consumer) {
@@ -290,11 +241,15 @@ final class StrategyResolver {
     @Nullable
     UniqueConstraint findUniqueConstraint(DeduplicationStrategy strategy, String name) {
         JdbcStrategyFactory tables = this.defaults.strategies();
-        if (strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT
-                || !StringUtils.hasText(name)
-                || tables == null
-                || !tables.isUniqueConstraintSupported()) {
+        if (strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT || !StringUtils.hasText(name) || tables == null) {
             return null;
+        }
+        if (!tables.isUniqueConstraintSupported()) {
+            throw ListenerFault.found(
+                    StartupCheck.STRATEGY,
+                    "DeduplicationStrategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
+                            + " tell which constraint was violated, and in which transaction.",
+                    "Use the default, DeduplicationStrategy.MESSAGE_ID.");
         }
         try {
             return tables.findUniqueConstraint(name);

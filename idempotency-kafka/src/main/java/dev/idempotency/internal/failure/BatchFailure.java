@@ -2,13 +2,7 @@ package dev.idempotency.internal.failure;
 
 import dev.idempotency.internal.database.Causes;
 import java.io.Serial;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
@@ -24,27 +18,22 @@ public final class BatchFailure {
         @Serial
         private static final long serialVersionUID = 1L;
 
-        /** Partitions in the order in which they were delivered. */
-        private final LinkedHashSet<TopicPartition> partitions = new LinkedHashSet<>();
-
-        Trusted(Throwable cause, ConsumerRecord<?, ?> record, List<? extends ConsumerRecord<?, ?>> delivered) {
+        Trusted(Throwable cause, ConsumerRecord<?, ?> record) {
             super(String.valueOf(cause.getMessage()), cause, record);
-            delivered.forEach(each -> this.partitions.add(ConsumerThreadState.partitionOf(each)));
         }
     }
 
     private BatchFailure() {}
 
-    /** Tells the error handler that this one of the delivered records failed, and all before it are committed. */
-    public static RuntimeException at(
-            ConsumerRecord<?, ?> record, List<? extends ConsumerRecord<?, ?>> delivered, Throwable failure) {
+    /** Tells the error handler that this record failed, and all before it in its partition are committed. */
+    public static RuntimeException at(ConsumerRecord<?, ?> record, Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null
                 && (cause instanceof ListenerExecutionFailedException
                         || cause instanceof BatchListenerFailedException)) {
             cause = cause.getCause();
         }
-        return new Trusted(cause, record, delivered);
+        return new Trusted(cause, record);
     }
 
     /** The record that was named by {@link #at}, or {@code null}. */
@@ -64,16 +53,5 @@ public final class BatchFailure {
                 String.valueOf(named.getCause().getMessage()), listener.getGroupId(), named.getCause());
         unnamed.setStackTrace(failure.getStackTrace());
         return unnamed;
-    }
-
-    /** Puts polled records into the order in which they were delivered, which an interceptor may have changed. */
-    static <K, V> ConsumerRecords<K, V> inOrder(ConsumerRecords<K, V> polled, Throwable failure) {
-        Trusted named = Causes.of(failure).find(Trusted.class);
-        Map<TopicPartition, List<ConsumerRecord<K, V>>> ordered = new LinkedHashMap<>();
-        if (named != null) {
-            named.partitions.forEach(partition -> ordered.put(partition, polled.records(partition)));
-        }
-        polled.partitions().forEach(partition -> ordered.putIfAbsent(partition, polled.records(partition)));
-        return new ConsumerRecords<>(ordered, Map.of());
     }
 }

@@ -149,6 +149,14 @@ record ContainerSuspension(
         return Redelivery.seekBack(failure, records, consumer);
     }
 
+    /** Pauses the partition of a record that is retried for as long as its error handler has asked for. */
+    void pauseIfRequested(ConsumerRecord<?, ?> record) {
+        Duration requested = ConsumerThreadState.current().takeRequestedPause();
+        if (requested != null) {
+            pause(record, true, requested);
+        }
+    }
+
     private void pause(ConsumerRecord<?, ?> record, boolean alone, Duration duration) {
         try {
             this.pauses.pause(this.container, ConsumerThreadState.partitionOf(record), alone, duration);

@@ -13,8 +13,6 @@ import dev.idempotency.internal.kafka.TopicCoordinates;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -44,12 +42,11 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     private static final Logger logger = LoggerFactory.getLogger(DeadLetterPublisher.class);
 
-    private static final String SERIALIZERS =
-            "; and, as the received bytes are unknown, that the producer's serializers fit the messages that are"
-                    + " consumed (spring.kafka.producer.value-serializer)";
-
-    private static final Set<String> OF_DESERIALIZERS =
-            Set.of(KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER);
+    /** Headers that are added to a record after it was received: what could not be read, and from which topic it is. */
+    private static final List<String> ADDED_HEADERS = List.of(
+            KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER,
+            KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER,
+            TopicCoordinates.HEADER);
 
     /** Headers of any length: a failure's message may quote the whole payload. */
     private static final List<String> LENGTHY_HEADERS = List.of(
@@ -59,7 +56,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             KafkaHeaders.DLT_KEY_EXCEPTION_STACKTRACE);
 
     private static final String CONVERSION_REMEDY =
-            ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
+            ": the listener's parameter cannot be made of the value. For JSON, set"
+                    + " spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
     /** Producers and brokers take a megabyte by default: beside a large payload there is little room for a stack trace. */
@@ -112,8 +110,9 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     Awaited.DEAD_LETTERS,
                     ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition waits until it"
                                     + " succeeds or can be published. See that the topic exists, that the application"
-                                    + " may write to it, and that it takes messages of this size%s.")
-                            .formatted(this.consumer, coordinates, topic, (found != null) ? "" : SERIALIZERS),
+                                    + " may write to it, that it takes messages of this size, and that the producer's"
+                                    + " serializers fit them.")
+                            .formatted(this.consumer, coordinates, topic),
                     ex);
         }
         logger.warn(
@@ -140,17 +139,12 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         }
     }
 
-    /** Adds the headers that say what could not be read, and from which topic the record is. */
     private static ConsumerRecord<?, ?> withHeadersOf(ConsumerRecord<?, ?> record, ConsumerRecord<?, ?> received) {
-        List<Header> before = List.of(received.headers().toArray());
-        for (Header header : record.headers()) {
-            if (OF_DESERIALIZERS.contains(header.key()) && !before.contains(header)) {
-                received.headers().add(header);
+        for (String name : ADDED_HEADERS) {
+            Header header = record.headers().lastHeader(name);
+            if (header != null) {
+                received.headers().remove(name).add(header);
             }
-        }
-        Header coordinates = TopicCoordinates.headerOf(record);
-        if (coordinates != null) {
-            received.headers().remove(TopicCoordinates.HEADER).add(coordinates);
         }
         return received;
     }
@@ -159,16 +153,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     static String describe(Exception exception) {
         Causes causes = Causes.of(exception);
         if (causes.contains(MessageConversionException.class)) {
-            // The innermost one knows what it could not convert.
-            String type = causes.all(MessageConversionException.class)
-                    .map(MessageConversionException::getFailedMessage)
-                    .filter(Objects::nonNull)
-                    .map(message ->
-                            " of type " + message.getPayload().getClass().getName())
-                    .findFirst()
-                    .orElse("");
-            return "%s. The listener's parameter cannot be made of a value%s%s"
-                    .formatted(MessageConversionException.class.getName(), type, CONVERSION_REMEDY);
+            return MessageConversionException.class.getName() + CONVERSION_REMEDY;
         }
         MessagingException quoting = causes.find(MessagingException.class);
         return (quoting != null)

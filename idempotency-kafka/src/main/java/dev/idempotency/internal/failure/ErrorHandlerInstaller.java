@@ -69,11 +69,12 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         boolean provided = container.getCommonErrorHandler() == null;
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
-            container.setCommonErrorHandler(new RetryingErrorHandler(
-                    consumer, recoverer(consumer, observer), outage, this.retries, this.pauses));
+            container.setCommonErrorHandler(
+                    new RetryingErrorHandler(consumer, recoverer(consumer, observer), outage, this.retries));
         }
         wrapErrorHandler(container, suspension);
-        switchOffFixTxOffsets(container, consumer);
+        // It would commit records that the container has polled and not yet delivered.
+        container.getContainerProperties().setFixTxOffsets(false);
         this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
     }
@@ -115,17 +116,6 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         CommonErrorHandler handler = container.getCommonErrorHandler();
         if (handler != null && !(handler instanceof SuspendingErrorHandler)) {
             container.setCommonErrorHandler(new SuspendingErrorHandler(handler, suspension));
-        }
-    }
-
-    private static void switchOffFixTxOffsets(AbstractMessageListenerContainer<?, ?> container, String consumer) {
-        if (container.getContainerProperties().isFixTxOffsets()) {
-            container.getContainerProperties().setFixTxOffsets(false);
-            logger.warn(
-                    "fixTxOffsets is switched off for consumer '{}': its container would commit records that it has polled and"
-                            + " not yet delivered, and they would be lost if it stops. Remove it. At the end of a"
-                            + " transaction in its topic, the consumer may seem to lag behind by one.",
-                    consumer);
         }
     }
 

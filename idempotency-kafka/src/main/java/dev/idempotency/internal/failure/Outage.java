@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -79,7 +80,7 @@ final class Outage {
 
     synchronized List<ConsumerOutage> current() {
         endIfNobodyWaits(STOPPED);
-        endDeadLetters(letter -> !letter.thread().isAlive());
+        endDeadLetters((partition, letter) -> !letter.thread().isAlive());
         List<ConsumerOutage> current = new ArrayList<>();
         if (this.declared != null) {
             current.add(this.declared);
@@ -114,36 +115,28 @@ final class Outage {
     void retainDeadLetters(Predicate<TopicPartition> retained) {
         if (!this.refused.isEmpty()) {
             Thread current = Thread.currentThread();
-            this.refused.forEach((partition, letter) -> {
-                if (letter.thread() == current && !retained.test(partition)) {
-                    endDeadLetters(letter::equals);
-                }
-            });
+            endDeadLetters((partition, letter) -> letter.thread() == current && !retained.test(partition));
         }
     }
 
-    private synchronized void endDeadLetters(Predicate<RefusedDeadLetter> ended) {
-        if (this.refused.values().removeIf(ended)) {
+    private synchronized void endDeadLetters(BiPredicate<TopicPartition, RefusedDeadLetter> ended) {
+        if (this.refused.entrySet().removeIf(entry -> ended.test(entry.getKey(), entry.getValue()))) {
             this.observer.deadLettersRefused(this.refused.size());
         }
     }
 
     /** The exception by which the library itself has the consumer wait, or {@code null}. */
     static @Nullable ConsumerWaitingException findOwnReason(Throwable failure) {
-        ConsumerWaitingException noKeys = find(Awaited.KEYS, failure);
-        return (noKeys != null) ? noKeys : find(Awaited.BROKER, failure);
+        return Causes.of(failure)
+                .all(ConsumerWaitingException.class)
+                .filter(reason -> reason.awaited() == Awaited.KEYS || reason.awaited() == Awaited.BROKER)
+                .findFirst()
+                .orElse(null);
     }
 
     static boolean isWithoutKeys(Throwable failure) {
-        return find(Awaited.KEYS, failure) != null;
-    }
-
-    private static @Nullable ConsumerWaitingException find(Awaited awaited, Throwable failure) {
-        return Causes.of(failure)
-                .all(ConsumerWaitingException.class)
-                .filter(reason -> reason.awaited() == awaited)
-                .findFirst()
-                .orElse(null);
+        ConsumerWaitingException own = findOwnReason(failure);
+        return own != null && own.awaited() == Awaited.KEYS;
     }
 
     private void begin(Exception failure, RecordCoordinates where) {

@@ -4,11 +4,8 @@ import dev.idempotency.NonRetryableMessageException;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,17 +25,11 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
 
     private static final Duration WARNING_INTERVAL = Duration.ofSeconds(10);
 
-    private final ConsumerPauses pauses;
     private final AtomicReference<@Nullable Instant> lastWarning = new AtomicReference<>();
 
     RetryingErrorHandler(
-            String consumer,
-            ConsumerAwareRecordRecoverer recoverer,
-            Outage outage,
-            BackOffSettings retries,
-            ConsumerPauses pauses) {
+            String consumer, ConsumerAwareRecordRecoverer recoverer, Outage outage, BackOffSettings retries) {
         super(waitingIfItFails(recoverer, outage, retries.maxInterval()), retries.toBackOff(), new PauseRequest());
-        this.pauses = pauses;
         addNotRetryableExceptions(NonRetryableMessageException.class);
         setRetryListeners((record, failure, attempt) -> warn(consumer, record, failure, attempt));
         setLogLevel(KafkaException.Level.DEBUG);
@@ -73,40 +64,6 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
                 throw ex;
             }
         };
-    }
-
-    @Override
-    public void handleRemaining(
-            Exception thrown,
-            List<ConsumerRecord<?, ?>> records,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container) {
-        try {
-            super.handleRemaining(thrown, records, consumer, container);
-        } finally {
-            pauseIfRequested(records.get(0), container);
-        }
-    }
-
-    @Override
-    public void handleBatch(
-            Exception thrown,
-            ConsumerRecords<?, ?> data,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container,
-            Runnable invokeListener) {
-        try {
-            super.handleBatch(thrown, data, consumer, container, invokeListener);
-        } finally {
-            pauseIfRequested(BatchFailure.recordOf(thrown), container);
-        }
-    }
-
-    private void pauseIfRequested(@Nullable ConsumerRecord<?, ?> failed, MessageListenerContainer container) {
-        Duration requested = ConsumerThreadState.current().takeRequestedPause();
-        if (requested != null && failed != null) {
-            this.pauses.pause(container, ConsumerThreadState.partitionOf(failed), true, requested);
-        }
     }
 
     /** Has the partition paused when the failure has been handled. */

@@ -1,8 +1,6 @@
 package dev.idempotency.internal.failure;
 
-import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
-import java.io.Serial;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -10,13 +8,10 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.core.log.LogAccessor;
-import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
-import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
-import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
@@ -25,25 +20,6 @@ import org.springframework.util.backoff.FixedBackOff;
  */
 record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension)
         implements CommonErrorHandler {
-
-    /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
-    private static final DefaultErrorHandler SKIPPING =
-            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0));
-
-    static {
-        SKIPPING.setLogLevel(KafkaException.Level.DEBUG);
-    }
-
-    /** Ends an error handler's retries in memory. It is an {@code Error}, as those catch exceptions. */
-    private static final class RetryInMemory extends Error {
-
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        RetryInMemory() {
-            super(null, null, false, false);
-        }
-    }
 
     @Override
     public void handleRemaining(
@@ -57,8 +33,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         }
         try {
             handleFirst(failure, records, consumer, container);
-            ConsumerThreadState.current().endRetry(first);
-            this.suspension.retainDeadLetters();
+            endRetry(first);
             this.suspension.reportDeadLetter(first, failure);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
@@ -88,8 +63,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, failure);
-        List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
+        List<ConsumerRecord<?, ?>> records = Redelivery.asList(polled);
         ConsumerThreadState state = ConsumerThreadState.current();
         ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
         if (this.suspension.trySuspend(failure, records)) {
@@ -105,53 +79,63 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         Exception naming = (named != null)
                 ? failure
                 : new ListenerExecutionFailedException(
-                        String.valueOf(failure.getMessage()),
-                        container.getGroupId(),
-                        BatchFailure.at(failed, records, failure));
+                        String.valueOf(failure.getMessage()), container.getGroupId(), BatchFailure.at(failed, failure));
+        handleNamed(naming, failed, polled, consumer, container);
+        if (records.size() > 1) {
+            throw Redelivery.seekAfter(failure, failed, consumer, container);
+        }
+    }
+
+    /** Hands the failed record and those behind it to the error handler; other partitions are redelivered. */
+    private void handleNamed(
+            Exception failure,
+            ConsumerRecord<?, ?> failed,
+            ConsumerRecords<?, ?> polled,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        ConsumerRecords<?, ?> data = Redelivery.from(failed, polled);
         try {
-            handleNamed(naming, data, consumer, container);
-            if (!KafkaCoordinates.of(failed).equals(KafkaCoordinates.of(records.get(records.size() - 1)))) {
-                SKIPPING.handleBatch(naming, data, consumer, container, SuspendingErrorHandler::redeliver);
+            if (this.delegate.seeksAfterHandling()) {
+                this.delegate.handleBatch(failure, data, consumer, container, SuspendingErrorHandler::refuseRetry);
+            } else {
+                ConsumerRecords<?, ?> remaining = this.delegate.handleBatchAndReturnRemaining(
+                        failure, data, consumer, container, SuspendingErrorHandler::refuseRetry);
+                if (!remaining.isEmpty()) {
+                    throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
+                }
             }
-            records.forEach(state::endRetry);
-            this.suspension.retainDeadLetters();
-        } catch (RetryInMemory retry) {
-            recordRetry(failed);
-            throw Redelivery.seekBack(failure, records, consumer);
+            endRetry(failed);
         } catch (Throwable ex) {
-            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
+            RuntimeException kept =
+                    this.suspension.ensureRedelivery(ex, this.delegate, Redelivery.asList(data), consumer);
             if (Redelivery.isSoughtBack(List.of(failed), consumer)) {
                 recordRetry(failed);
             } else {
-                state.endRetry(failed);
-                this.suspension.retainDeadLetters();
+                endRetry(failed);
             }
             throw kept;
+        } finally {
+            Redelivery.seekToFirst(
+                    Redelivery.asList(polled).stream()
+                            .filter(record -> !ConsumerThreadState.partitionOf(record)
+                                    .equals(ConsumerThreadState.partitionOf(failed)))
+                            .toList(),
+                    consumer);
         }
     }
 
-    private void handleNamed(
-            Exception failure,
-            ConsumerRecords<?, ?> data,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container) {
-        if (this.delegate.seeksAfterHandling()) {
-            this.delegate.handleBatch(failure, data, consumer, container, SuspendingErrorHandler::redeliver);
-            return;
-        }
-        ConsumerRecords<?, ?> remaining = this.delegate.handleBatchAndReturnRemaining(
-                failure, data, consumer, container, SuspendingErrorHandler::redeliver);
-        if (!remaining.isEmpty()) {
-            throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
-        }
+    private static void refuseRetry() {
+        throw new IllegalStateException("The listener cannot be called again: throw an exception for redelivery");
     }
 
-    private static void redeliver() {
-        throw new RetryInMemory();
+    private void endRetry(ConsumerRecord<?, ?> record) {
+        ConsumerThreadState.current().endRetry(record);
+        this.suspension.retainDeadLetters();
     }
 
     private void recordRetry(ConsumerRecord<?, ?> record) {
         ConsumerThreadState.current().expectRetry(record);
+        this.suspension.pauseIfRequested(record);
         this.suspension.observer().retried(1);
     }
 

@@ -24,12 +24,11 @@ import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListen
 import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.util.Assert;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
  * All members of Spring Kafka that are read by reflection, as they are private or not in every version: the checklist for
- * its upgrades. Each says what it is needed for. With a version that lacks one, the application does not start.
+ * its upgrades. Each says what it is needed for. With a version that lacks one, an application that needs it does not start.
  */
 public final class SpringKafkaInternals {
 
@@ -51,38 +50,6 @@ public final class SpringKafkaInternals {
             List.of("replyTemplate"));
 
     private SpringKafkaInternals() {}
-
-    /** Throws an {@link IllegalStateException} for a Spring Kafka of another generation, or one that lacks a member. */
-    public static void requireSupported() {
-        Class<?> part = AbstractMessageListenerContainer.class;
-        requireSupported(part.getPackage().getImplementationVersion(), part.getClassLoader());
-    }
-
-    static void requireSupported(@Nullable String version, @Nullable ClassLoader classLoader) {
-        // Repackaged jars may lack their version.
-        if (version != null && !version.startsWith("4.")) {
-            throw unsupported(version, "is of another generation");
-        }
-        FIELDS.forEach((type, names) -> names.forEach(name -> {
-            if (!hasField(type, name, classLoader)) {
-                throw unsupported(version, "has no field '%s' in %s".formatted(name, type));
-            }
-        }));
-    }
-
-    private static boolean hasField(String type, String name, @Nullable ClassLoader classLoader) {
-        try {
-            return ReflectionUtils.findField(ClassUtils.forName(type, classLoader), name) != null;
-        } catch (ClassNotFoundException | LinkageError ex) {
-            return false;
-        }
-    }
-
-    private static IllegalStateException unsupported(@Nullable String version, String why) {
-        return new IllegalStateException(
-                "@IdempotentListener does not work with Spring Kafka %s: it %s. Supported are 4.0, 4.1 and later 4.x: remove the version of spring-kafka from the build, so that Spring Boot 4 chooses it"
-                        .formatted((version != null) ? version : "of unknown version", why));
-    }
 
     public static void registerHints(ReflectionHints hints, @Nullable ClassLoader classLoader) {
         FIELDS.forEach((type, names) ->
@@ -143,9 +110,14 @@ public final class SpringKafkaInternals {
         }
     }
 
-    private static @Nullable Object read(Class<?> type, String name, Object object) {
+    static @Nullable Object read(Class<?> type, String name, Object object) {
         Field field = ReflectionUtils.findField(type, name);
-        Assert.state(field != null, () -> "This version of Spring Kafka has no field '%s' in %s".formatted(name, type));
+        if (field == null) {
+            throw new IllegalStateException(
+                    "@IdempotentListener does not work with Spring Kafka %s: it has no field '%s' in %s. Remove the version of spring-kafka from the build, so that Spring Boot 4 chooses it."
+                            .formatted(
+                                    KafkaTemplate.class.getPackage().getImplementationVersion(), name, type.getName()));
+        }
         ReflectionUtils.makeAccessible(field);
         return ReflectionUtils.getField(field, object);
     }

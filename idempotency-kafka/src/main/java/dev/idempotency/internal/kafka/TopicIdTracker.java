@@ -22,9 +22,6 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  */
 public final class TopicIdTracker {
 
-    private static final String OF_KEY = "#coordinates";
-    private static final String OF_OFFSETS = "offset";
-
     private record Position(Uuid topicId, long offset) {}
 
     private final TopicLookup lookup;
@@ -57,8 +54,7 @@ public final class TopicIdTracker {
             return told;
         }
         RecordCoordinates own = KafkaCoordinates.of(record);
-        Uuid id =
-                original.equals(own) ? find(own, own.offset(), OF_KEY, this.positions) : topicOfOriginal(original, own);
+        Uuid id = original.equals(own) ? find(own, own.offset(), this.positions) : topicOfOriginal(original, own);
         TopicCoordinates found = TopicCoordinates.of(id, original);
         found.tellBy(record);
         return found;
@@ -67,23 +63,23 @@ public final class TopicIdTracker {
     /** Returns the topic that a record was copied from or, if that was deleted, the topic of the copy. */
     private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
         try {
-            return find(original, original.offset(), OF_KEY, this.positionsOfOriginals);
+            return find(original, original.offset(), this.positionsOfOriginals);
         } catch (ConsumerWaitingException ex) {
             if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
-                return find(copy, copy.offset(), OF_KEY, this.positions);
+                return find(copy, copy.offset(), this.positions);
             }
             throw ex;
         }
     }
 
     public Uuid topicIdOf(RecordCoordinates first, long last) {
-        return find(first, last, OF_OFFSETS, this.positions);
+        return find(first, last, this.positions);
     }
 
     /** The id that the topic of a partition has now, whatever was known of it. */
     public Uuid askAgain(TopicPartition partition) {
         assigned(List.of(partition));
-        return askForTopic(new RecordCoordinates(partition.topic(), partition.partition(), 0), OF_OFFSETS);
+        return askForTopic(new RecordCoordinates(partition.topic(), partition.partition(), 0));
     }
 
     /** The offset after the last record of a partition, if need be of an earlier look that was {@code enough}. */
@@ -94,31 +90,30 @@ public final class TopicIdTracker {
         }
         long end = ask(
                 new RecordCoordinates(partition.topic(), partition.partition(), enough),
-                OF_OFFSETS,
                 connection -> this.lookup.endOffset(connection, partition));
         this.ends.put(partition, end);
         return end;
     }
 
-    private Uuid find(RecordCoordinates record, long last, String use, Map<TopicPartition, Position> known) {
+    private Uuid find(RecordCoordinates record, long last, Map<TopicPartition, Position> known) {
         TopicPartition partition = new TopicPartition(record.topic(), record.partition());
         Position before = known.get(partition);
         Uuid id;
         if (before != null && record.offset() > before.offset()) {
             id = before.topicId();
         } else {
-            id = askForTopic(record, use);
+            id = askForTopic(record);
             this.ends.remove(partition);
         }
         known.put(partition, new Position(id, last));
         return id;
     }
 
-    private Uuid askForTopic(RecordCoordinates record, String use) {
-        return ask(record, use, connection -> this.lookup.topicId(connection, record.topic()));
+    private Uuid askForTopic(RecordCoordinates record) {
+        return ask(record, connection -> this.lookup.topicId(connection, record.topic()));
     }
 
-    private <T> T ask(RecordCoordinates record, String use, Function<BrokerConnection, T> question) {
+    private <T> T ask(RecordCoordinates record, Function<BrokerConnection, T> question) {
         BrokerConnection connection = BrokerConnection.of(this.container);
         try {
             return question.apply(connection);
@@ -126,10 +121,10 @@ public final class TopicIdTracker {
             Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
             throw new ConsumerWaitingException(
                     Awaited.BROKER,
-                    ("The message %s waits: it is recognised by its %s in the topic '%s', which the brokers %s"
-                                    + " did not describe: %s. See that the consumer's settings lead to the brokers, that the"
-                                    + " topic exists, and that the application may describe it.")
-                            .formatted(record, use, record.topic(), connection.servers(), cause),
+                    ("The message %s waits: it is recognised by its offset in its topic, which the brokers %s did not"
+                                    + " describe: %s. See that the consumer's settings lead to the brokers, that the topic"
+                                    + " exists, and that the application may describe it.")
+                            .formatted(record, connection.servers(), cause),
                     cause);
         }
     }

@@ -42,12 +42,8 @@ import org.springframework.util.ClassUtils;
  */
 public final class ExpressionKeySource implements KeySource {
 
-    private static final String VERSION = "version";
-
-    private static final String COORDINATES = "coordinates";
-
     /** All but the payload are known before the record has been converted. */
-    private static final List<String> VARIABLES = List.of("record", "payload", "headers", COORDINATES);
+    public static final List<String> VARIABLES = List.of("record", "payload", "headers", "coordinates");
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
@@ -61,7 +57,8 @@ public final class ExpressionKeySource implements KeySource {
     private final List<SpelExpression> parts;
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
-    private final @Nullable Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
+    private final Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
+    private final Set<String> named;
     private final Set<String> variables;
 
     /**
@@ -76,6 +73,7 @@ public final class ExpressionKeySource implements KeySource {
             BeanFactory beanFactory,
             Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         this.text = expression;
+        this.coordinates = coordinates;
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
         // A native image cannot load the classes that the compiler makes.
@@ -92,22 +90,19 @@ public final class ExpressionKeySource implements KeySource {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
         }
         SpelExpression whole;
-        Set<String> named;
         try {
             whole = parser.parseRaw(expression);
-            named = KeyReferences.find(whole, known, this.shared, beanFactory);
+            this.named = KeyReferences.find(whole, known, this.shared, beanFactory);
         } catch (ExpressionException | IllegalArgumentException ex) {
             String reason = (ex instanceof ExpressionException syntax)
                     ? "does not parse: " + syntax.getSimpleMessage()
                     : ex.getMessage();
             throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
         }
-        this.parts = role.equals(VERSION) ? List.of(whole) : partsOf(whole, parser);
-        this.coordinates = named.contains(COORDINATES) ? coordinates : null;
-        this.variables = known.stream()
-                .filter(variable ->
-                        named.contains(variable) && (variable.equals("payload") || !VARIABLES.contains(variable)))
+        this.variables = this.named.stream()
+                .filter(name -> name.equals("payload") || !VARIABLES.contains(name))
                 .collect(Collectors.toUnmodifiableSet());
+        this.parts = role.equals("version") ? List.of(whole) : partsOf(whole, parser);
     }
 
     private static List<SpelExpression> partsOf(SpelExpression whole, SpelExpressionParser parser) {
@@ -136,7 +131,7 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public @Nullable String keyOf(MessageView message) {
-        Variables context = new Variables(message);
+        StandardEvaluationContext context = contextOf(message);
         if (this.parts.size() == 1) {
             return KeyText.of(evaluate(this.parts.get(0), context));
         }
@@ -162,10 +157,10 @@ public final class ExpressionKeySource implements KeySource {
 
     @Nullable
     Object valueOf(MessageView message) {
-        return evaluate(this.parts.get(0), new Variables(message));
+        return evaluate(this.parts.get(0), contextOf(message));
     }
 
-    private static @Nullable Object evaluate(SpelExpression part, Variables context) {
+    private static @Nullable Object evaluate(SpelExpression part, StandardEvaluationContext context) {
         try {
             return KeyText.contentOf(part.getValue(context));
         } catch (ExpressionException | IllegalStateException ex) {
@@ -183,44 +178,32 @@ public final class ExpressionKeySource implements KeySource {
     }
 
     /** The variables for one message; everything else is shared, with the caches of reflective look-ups. */
-    private final class Variables extends StandardEvaluationContext {
+    private StandardEvaluationContext contextOf(MessageView message) {
+        StandardEvaluationContext context = new StandardEvaluationContext();
+        this.shared.applyDelegatesTo(context);
+        context.setBeanResolver(this.shared.getBeanResolver());
+        context.setVariable(JsonPathFunction.NAME, this.shared.lookupVariable(JsonPathFunction.NAME));
+        this.named.forEach(name -> context.setVariable(name, variable(name, message)));
+        return context;
+    }
 
-        private final MessageView message;
-        private final @Nullable TopicCoordinates coordinates;
+    private @Nullable Object variable(String name, MessageView message) {
+        return switch (name) {
+            case "record" -> message.record();
+            case "payload" -> message.payload();
+            case "headers" -> headersOf(message.record());
+            case "coordinates" -> this.coordinates.apply(message.record());
+            default -> message.argument(this.argumentNames.indexOf(name));
+        };
+    }
 
-        Variables(MessageView message) {
-            this.message = message;
-            this.coordinates = (ExpressionKeySource.this.coordinates != null)
-                    ? ExpressionKeySource.this.coordinates.apply(message.record())
-                    : null;
-            ExpressionKeySource.this.shared.applyDelegatesTo(this);
-            setBeanResolver(ExpressionKeySource.this.shared.getBeanResolver());
-        }
-
-        @Override
-        public @Nullable Object lookupVariable(String name) {
-            return switch (name) {
-                case "record" -> this.message.record();
-                case "payload" -> this.message.payload();
-                case "headers" -> headers();
-                case COORDINATES -> this.coordinates;
-                default -> {
-                    int argument = ExpressionKeySource.this.argumentNames.indexOf(name);
-                    yield (argument >= 0)
-                            ? this.message.argument(argument)
-                            : ExpressionKeySource.this.shared.lookupVariable(name);
-                }
-            };
-        }
-
-        private Map<String, String> headers() {
-            Map<String, String> headers = new LinkedHashMap<>();
-            for (Header header : this.message.record().headers()) {
-                if (header.value() != null) {
-                    headers.put(header.key(), MessageIdText.decode(header.value()));
-                }
+    private static Map<String, String> headersOf(ConsumerRecord<?, ?> record) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (Header header : record.headers()) {
+            if (header.value() != null) {
+                headers.put(header.key(), MessageIdText.decode(header.value()));
             }
-            return headers;
         }
+        return headers;
     }
 }

@@ -79,8 +79,9 @@ record KeyReferences(Set<String> variables, EvaluationContext context, BeanFacto
     }
 
     private void requireVariable(String name, boolean ofElement) {
-        this.named.add(name);
-        if (!(ofElement && name.equals("this")) && !this.variables.contains(name)) {
+        if (this.variables.contains(name)) {
+            this.named.add(name);
+        } else if (!(ofElement && name.equals("this"))) {
             throw new IllegalArgumentException(
                     "names the variable #%s, but there are only %s".formatted(name, this.variables));
         }

@@ -11,9 +11,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -33,10 +30,7 @@ public final class KeyText {
             URI.class,
             RecordCoordinates.class,
             TopicCoordinates.class,
-            Optional.class,
-            OptionalLong.class,
-            OptionalInt.class,
-            OptionalDouble.class);
+            Optional.class);
 
     private KeyText() {}
 
@@ -58,19 +52,7 @@ public final class KeyText {
 
     /** The value, or what is in it if it is an {@code Optional}; {@code null} if there is none. */
     static @Nullable Object contentOf(@Nullable Object value) {
-        if (value instanceof Optional<?> optional) {
-            return contentOf(optional.orElse(null));
-        }
-        if (value instanceof OptionalLong optional) {
-            return optional.isPresent() ? optional.getAsLong() : null;
-        }
-        if (value instanceof OptionalInt optional) {
-            return optional.isPresent() ? optional.getAsInt() : null;
-        }
-        if (value instanceof OptionalDouble optional) {
-            return optional.isPresent() ? optional.getAsDouble() : null;
-        }
-        return value;
+        return (value instanceof Optional<?> optional) ? contentOf(optional.orElse(null)) : value;
     }
 
     /** Whether no value of this type can be a key, whatever is in it. */

@@ -3,67 +3,31 @@ package dev.idempotency.internal.key;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.internal.database.EntityVersion;
-import dev.idempotency.internal.kafka.KafkaCoordinates;
-import java.lang.reflect.Modifier;
-import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.ZonedDateTime;
 import java.time.temporal.ChronoField;
 import java.time.temporal.TemporalAccessor;
 import java.util.Date;
-import java.util.List;
-import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.ClassUtils;
 
 /** Finds the versions of one consumer's messages. */
 public record VersionResolver(String consumer, ExpressionKeySource source) {
 
-    private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
+    private static final String REMEDY =
+            "Let its producer set one, or name another source in @IdempotentListener(version = …).";
 
-    /** Final types that can be read, or that hold such. */
-    private static final List<Class<?>> VERSIONS = List.of(
-            Long.class,
-            Integer.class,
-            Short.class,
-            Byte.class,
-            CharSequence.class,
-            Instant.class,
-            OffsetDateTime.class,
-            ZonedDateTime.class,
-            Optional.class,
-            OptionalLong.class,
-            OptionalInt.class);
+    private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
 
     /** The version of a message; without one, an {@link InvalidMessageKeyException}: it may be older than the state. */
     public EntityVersion resolve(MessageView message) {
-        try {
+        return MessageIdResolver.require("version", message, this.consumer, this.source, REMEDY, () -> {
             Object value = this.source.valueOf(message);
-            if (value != null && !(value instanceof CharSequence text && MessageId.isNoKey(text.toString()))) {
-                return read(value);
-            }
-        } catch (Throwable ex) {
-            throw MessageIdResolver.unusable("version", message, this.consumer, this.source, ex);
-        }
-        throw InvalidMessageKeyException.missing(
-                ("The message %s has no version for consumer '%s': %s gave none. Let its producer set one, or name another"
-                                + " source in @IdempotentListener(version = …).")
-                        .formatted(KafkaCoordinates.of(message.record()), this.consumer, this.source));
-    }
-
-    /** Whether no value of this type can be a version, whatever is in it. */
-    public static boolean isNeverVersion(Class<?> type) {
-        boolean open = !Modifier.isFinal(type.getModifiers()) && type != BigDecimal.class;
-        boolean ownTime = TemporalAccessor.class.isAssignableFrom(type)
-                && !type.getPackageName().equals("java.time");
-        Class<?> boxed = ClassUtils.resolvePrimitiveIfNecessary(type);
-        return !open && !ownTime && VERSIONS.stream().noneMatch(version -> version.isAssignableFrom(boxed));
+            boolean none = value == null || (value instanceof CharSequence text && MessageId.isNoKey(text.toString()));
+            return none ? null : read(value);
+        });
     }
 
     /** Reads a whole number or a point in time, or throws an {@link InvalidMessageKeyException}. */
@@ -96,10 +60,8 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         if (value instanceof TemporalAccessor temporal) {
             return temporal.isSupported(ChronoField.INSTANT_SECONDS) ? Instant.from(temporal) : null;
         }
-        // Days and times of day, which are such dates too, are no points in time.
-        boolean pointInTime =
-                value instanceof Date && !(value instanceof java.sql.Date) && !(value instanceof java.sql.Time);
-        return pointInTime ? ((Date) value).toInstant() : null;
+        // Days and times of day, which are such dates too, are no points in time, and throw.
+        return (value instanceof Date date) ? date.toInstant() : null;
     }
 
     /** As headers have it, and JSON: the digits of a number, or a time with its offset in ISO 8601. */

@@ -1,6 +1,7 @@
 package dev.idempotency.internal.listener;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,11 +18,7 @@ record BatchArguments(int records, int[] positions) {
 
     @Nullable
     Object[] filter(@Nullable Object[] arguments) {
-        @Nullable Object[] filtered = new Object[arguments.length];
-        for (int i = 0; i < arguments.length; i++) {
-            filtered[i] = filter(arguments[i]);
-        }
-        return filtered;
+        return Arrays.stream(arguments).map(this::filter).toArray();
     }
 
     private @Nullable Object filter(@Nullable Object argument) {

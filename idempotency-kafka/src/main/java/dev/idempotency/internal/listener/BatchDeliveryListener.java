@@ -2,7 +2,6 @@ package dev.idempotency.internal.listener;
 
 import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -10,6 +9,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -22,7 +22,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
     BatchDeliveryListener(
             BatchMessageListener<K, V> delegate,
             ProtectedMethods methods,
-            @Nullable ReadableRecordFilter<K, V> filter) {
+            @Nullable RecordFilterStrategy<K, V> filter) {
         super(delegate, methods, filter);
     }
 
@@ -36,19 +36,18 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             deliver(records, acknowledgment, consumer, false);
             return;
         }
-        OfOneRecord ofRecord = new OfOneRecord();
+        // After a nack, all are redelivered, and those before it dropped: an interceptor may have changed their order.
+        DeferredAcknowledgment ofAll =
+                (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, true) : null;
         boolean all = deliverEach(records, record -> {
-            deliver(new ArrayList<>(List.of(record)), (acknowledgment != null) ? ofRecord : null, consumer, true);
-            return ofRecord.nacked == null;
+            deliver(new ArrayList<>(List.of(record)), ofAll, consumer, true);
+            return ofAll == null || !ofAll.isNacked();
         });
         if (all) {
             state.commit(records);
         }
-        if (acknowledgment != null && all) {
-            acknowledgment.acknowledge();
-        } else if (acknowledgment != null && ofRecord.nacked != null) {
-            // All are redelivered, and those before it dropped: an interceptor may have changed their order.
-            acknowledgment.nack(0, ofRecord.nacked);
+        if (ofAll != null) {
+            ofAll.release();
         }
     }
 
@@ -65,36 +64,23 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             return;
         }
         Delivery delivery = new Delivery(this.methods, kept, true, acknowledgment, consumer);
-        delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment(), consumer));
+        delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment, consumer));
     }
 
     private List<ConsumerRecord<K, V>> filter(List<ConsumerRecord<K, V>> records) {
+        if (this.filter == null) {
+            return records;
+        }
+        records.forEach(DeliveryListener::requireReadable);
         try {
-            return (this.filter != null) ? this.filter.filterBatch(records) : records;
+            return this.filter.filterBatch(records);
         } catch (Throwable ex) {
-            throw Delivery.toException(ex, records);
+            throw Delivery.toException(ex);
         }
     }
 
     /** Whether a batch of which the filter leaves nothing is kept from the listener. */
     private boolean isIgnored(@Nullable Acknowledgment acknowledgment) {
         return acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch();
-    }
-
-    /** Collects what the listener says of one record of a batch; the batch is acknowledged at the end. */
-    private static final class OfOneRecord implements Acknowledgment {
-
-        private @Nullable Duration nacked;
-
-        @Override
-        public void acknowledge() {}
-
-        @Override
-        public void acknowledge(int index) {}
-
-        @Override
-        public void nack(int index, Duration sleep) {
-            this.nacked = sleep;
-        }
     }
 }

@@ -14,11 +14,8 @@ final class DeferredAcknowledgment implements Acknowledgment {
 
     private final Acknowledgment delegate;
     private final boolean batch;
-    private final Thread consumerThread = Thread.currentThread();
-
-    private int @Nullable [] positions;
+    private int called;
     private boolean acknowledged;
-    private int acknowledgedIndex = -1;
     private @Nullable Duration nackSleep;
     private boolean ended;
 
@@ -36,9 +33,7 @@ final class DeferredAcknowledgment implements Acknowledgment {
     @Override
     public synchronized void acknowledge(int index) {
         requireRunning();
-        Assert.isTrue(index > this.acknowledgedIndex, () -> "index (%d) must be greater than the previous one (%d)"
-                .formatted(index, this.acknowledgedIndex));
-        this.acknowledgedIndex = index;
+        this.acknowledged |= index == this.called - 1;
     }
 
     private void requireRunning() {
@@ -49,35 +44,20 @@ final class DeferredAcknowledgment implements Acknowledgment {
 
     @Override
     public synchronized void nack(Duration sleep) {
-        Assert.state(!this.batch, "A batch listener calls nack(index, sleep)");
-        rollBackAndSleep(sleep);
-    }
-
-    @Override
-    public synchronized void nack(int index, Duration sleep) {
-        Assert.state(this.batch, "A record listener calls nack(sleep)");
-        Assert.isTrue(index >= 0, "index cannot be negative");
-        rollBackAndSleep(sleep);
-    }
-
-    private void rollBackAndSleep(Duration sleep) {
-        Assert.state(Thread.currentThread() == this.consumerThread, "nack() can only be called on the consumer thread");
         requireRunning();
-        Assert.isTrue(!sleep.isNegative(), "sleep cannot be negative");
         this.nackSleep = sleep;
     }
 
-    /** Forgets what was said in an attempt that is over. */
-    synchronized void reset() {
-        this.positions = null;
-        this.acknowledged = false;
-        this.acknowledgedIndex = -1;
-        this.nackSleep = null;
+    @Override
+    public void nack(int index, Duration sleep) {
+        nack(sleep);
     }
 
-    /** Whether the listener said that all messages it was called with are done. */
-    synchronized boolean isAcknowledged() {
-        return this.acknowledged || (this.positions != null && this.acknowledgedIndex == this.positions.length - 1);
+    /** Begins a call with so many messages, perhaps not the first: what was said before counts no more. */
+    synchronized void begin(int messages) {
+        this.called = messages;
+        this.acknowledged = false;
+        this.nackSleep = null;
     }
 
     /** The listener has returned or failed: what it says from now on is refused. */
@@ -85,25 +65,24 @@ final class DeferredAcknowledgment implements Acknowledgment {
         this.ended = true;
     }
 
+    /** Whether the listener said that all messages it was called with are done. */
+    synchronized boolean isAcknowledged() {
+        return this.acknowledged;
+    }
+
     synchronized boolean isNacked() {
         return this.nackSleep != null;
     }
 
-    /** The listener is called, perhaps not for the first time: what it said before counts no more. */
-    synchronized void narrow(int[] positions) {
-        reset();
-        this.positions = positions;
-    }
-
     synchronized void release() {
-        if (this.nackSleep != null) {
-            if (this.batch) {
-                this.delegate.nack(0, this.nackSleep);
-            } else {
-                this.delegate.nack(this.nackSleep);
+        if (this.nackSleep == null) {
+            if (this.acknowledged) {
+                this.delegate.acknowledge();
             }
-        } else if (isAcknowledged()) {
-            this.delegate.acknowledge();
+        } else if (this.batch) {
+            this.delegate.nack(0, this.nackSleep);
+        } else {
+            this.delegate.nack(this.nackSleep);
         }
     }
 }

@@ -8,6 +8,8 @@ import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -15,9 +17,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.Acknowledgment;
@@ -28,21 +27,18 @@ import org.springframework.kafka.support.Acknowledgment;
  */
 final class Delivery {
 
-    private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
-
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
     final ProtectedMethods methods;
     final List<? extends ConsumerRecord<?, ?>> records;
     final boolean batch;
-    private final @Nullable DeferredAcknowledgment acknowledgment;
-    private final SeekDetector seeks;
+    final @Nullable DeferredAcknowledgment acknowledgment;
+    private final @Nullable Consumer<?, ?> consumer;
     private boolean shared;
     private boolean soughtBack;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
-    private boolean settled;
     private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
     private @Nullable MessageId replyTo;
@@ -59,12 +55,12 @@ final class Delivery {
         this.records = records;
         this.batch = batch;
         this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
-        this.seeks = new SeekDetector(records, consumer);
+        this.consumer = consumer;
     }
 
     /** One of several records that share an open transaction: its listener is called once, whatever aspects do. */
     Delivery ofClaimed(ConsumerRecord<?, ?> record) {
-        Delivery claimed = new Delivery(this.methods, List.of(record), false, null, this.seeks.consumer());
+        Delivery claimed = new Delivery(this.methods, List.of(record), false, null, this.consumer);
         claimed.shared = true;
         return claimed;
     }
@@ -81,7 +77,7 @@ final class Delivery {
             requireProcessed();
             awaitReplies();
         } catch (Throwable ex) {
-            throw toException(ex, this.records);
+            throw toException(ex);
         } finally {
             CURRENT.set(null);
             endReply();
@@ -90,7 +86,7 @@ final class Delivery {
             }
         }
         if (!this.shared && !isNacked()) {
-            settle();
+            ConsumerThreadState.current().commit(this.records);
         }
         if (this.acknowledgment != null) {
             this.acknowledgment.release();
@@ -111,26 +107,11 @@ final class Delivery {
     /**
      * For error handlers: an error would stop the container, which skips records after undeclared checked exceptions.
      */
-    static RuntimeException toException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
-        if (thrown instanceof RuntimeException exception) {
-            return exception;
-        }
-        if (thrown instanceof Error error && Causes.isFatal(error)) {
-            logger.error(
-                    "A listener threw {} at {}. That stops its container, and nothing more is consumed until it is started"
-                            + " again: nothing can be relied upon after such an error. Restart the application.",
-                    error.toString(),
-                    records.isEmpty() ? "no record" : KafkaCoordinates.of(records.get(0)));
-            throw error;
-        }
-        return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
-    }
-
-    void settle() {
-        if (!this.settled) {
-            this.settled = true;
-            ConsumerThreadState.current().commit(this.records);
-        }
+    static RuntimeException toException(Throwable thrown) {
+        Causes.rethrowIfFatal(thrown);
+        return (thrown instanceof RuntimeException exception)
+                ? exception
+                : new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
     /** Begins to handle it, again if an aspect repeats a call that has failed; {@code false} if it is being handled. */
@@ -140,12 +121,11 @@ final class Delivery {
         }
         endReply();
         if (this.acknowledgment != null) {
-            this.acknowledgment.reset();
+            this.acknowledgment.begin(this.records.size());
         }
         if (!this.shared) {
             this.skipped = false;
             this.handled = false;
-            this.settled = false;
             this.failure = null;
         }
         this.beingHandled = true;
@@ -183,14 +163,10 @@ final class Delivery {
         try {
             this.replies.join();
         } catch (CompletionException ex) {
-            Causes.rethrowIfFatal(ex.getCause());
-            Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
             throw new KafkaException(
-                    ("The reply to %s was not sent (%s). It is kept, and is sent when the request is redelivered. See that"
-                                    + " the reply topic exists and takes replies of this size.")
-                            .formatted(
-                                    KafkaCoordinates.of(this.records.get(0)),
-                                    cause.getClass().getSimpleName()),
+                    ("The reply to %s was not sent. It is kept, and is sent when the request is redelivered. See that the"
+                                    + " reply topic exists and takes replies of this size.")
+                            .formatted(KafkaCoordinates.of(this.records.get(0))),
                     ex.getCause());
         }
     }
@@ -219,7 +195,7 @@ final class Delivery {
         this.soughtBack = false;
         this.targetCall = new TargetCall(definition);
         Object result = this.targetCall.through(aspects);
-        boolean back = this.soughtBack || this.seeks.isSoughtBack(aspects.getArguments());
+        boolean back = this.soughtBack || isSoughtBack(aspects.getArguments());
         if (!isNacked() && (back || (this.acknowledgment != null && !this.acknowledgment.isAcknowledged()))) {
             String fault = back
                     ? "sought back to its own message and returned. Nothing was committed. Throw an exception, or call nack(), to have it redelivered."
@@ -230,8 +206,26 @@ final class Delivery {
         return result;
     }
 
+    /** Whether the consumer was given to the listener, and is positioned at or before one of the records. */
+    private boolean isSoughtBack(@Nullable Object[] arguments) {
+        return this.consumer != null
+                && Arrays.asList(arguments).contains(this.consumer)
+                && this.records.stream()
+                        .anyMatch(record ->
+                                this.consumer.position(ConsumerThreadState.partitionOf(record)) <= record.offset());
+    }
+
+    /** Notes a call of a {@code ConsumerSeekCallback}: it leads back unless it is surely to the end, or beyond the records. */
     void seek(String method, Object[] arguments) {
-        this.soughtBack |= this.seeks.isSeekBack(method, arguments);
+        this.soughtBack |= !method.equals("seekToEnd")
+                && this.records.stream().anyMatch(record -> isSeekBack(method, arguments, record));
+    }
+
+    private static boolean isSeekBack(String method, Object[] arguments, ConsumerRecord<?, ?> record) {
+        boolean own = (arguments[0] instanceof Collection<?> partitions)
+                ? partitions.contains(ConsumerThreadState.partitionOf(record))
+                : record.topic().equals(arguments[0]) && arguments[1].equals(record.partition());
+        return own && !(method.equals("seek") && arguments[2] instanceof Long offset && offset > record.offset());
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */
@@ -244,16 +238,11 @@ final class Delivery {
         return this.shared;
     }
 
-    @Nullable
-    DeferredAcknowledgment acknowledgment() {
-        return this.acknowledgment;
-    }
-
     /** The listener is not called, so it is acknowledged here. */
     void skip() {
         this.skipped = true;
         if (this.acknowledgment != null) {
-            this.acknowledgment.reset();
+            this.acknowledgment.begin(0);
             this.acknowledgment.acknowledge();
         }
     }

@@ -9,21 +9,29 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.support.KafkaUtils;
+import org.springframework.kafka.support.serializer.DeserializationException;
+import org.springframework.kafka.support.serializer.SerializationUtils;
 
 /** Wraps a listener to bind what it is given to the thread. */
 abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListenerAdapter<T> {
 
+    private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(DeliveryListener.class));
+
     final ProtectedMethods methods;
 
     /** The listener's filter, where it must see records before they are bound to the thread. */
-    final @Nullable ReadableRecordFilter<K, V> filter;
+    final @Nullable RecordFilterStrategy<K, V> filter;
 
-    DeliveryListener(T delegate, ProtectedMethods methods, @Nullable ReadableRecordFilter<K, V> filter) {
+    DeliveryListener(T delegate, ProtectedMethods methods, @Nullable RecordFilterStrategy<K, V> filter) {
         super(delegate);
         this.methods = methods;
         this.filter = filter;
@@ -59,6 +67,24 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
                 });
     }
 
+    /** Returns why a record could not be read or converted: batch listeners and filters would take it for a tombstone. */
+    static @Nullable DeserializationException failureToRead(ConsumerRecord<?, ?> record) {
+        DeserializationException ofValue = SerializationUtils.getExceptionFromHeader(
+                record, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER, logger);
+        return (ofValue != null || record.key() != null)
+                ? ofValue
+                : SerializationUtils.getExceptionFromHeader(
+                        record, KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER, logger);
+    }
+
+    /** Fails for a record that could not be read: of several, each is then delivered alone. */
+    static void requireReadable(ConsumerRecord<?, ?> record) {
+        DeserializationException unreadable = failureToRead(record);
+        if (unreadable != null) {
+            throw unreadable;
+        }
+    }
+
     /** Begins a batch or poll, whose order an interceptor may have changed. */
     final ConsumerThreadState begin(List<ConsumerRecord<K, V>> records) {
         ConsumerThreadState state = ConsumerThreadState.current();
@@ -78,7 +104,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
                 }
             } catch (Throwable ex) {
                 Causes.rethrowIfFatal(ex);
-                throw BatchFailure.at(record, records, ex);
+                throw BatchFailure.at(record, ex);
             }
         }
         return true;

@@ -1,40 +1,37 @@
 package dev.idempotency.internal.listener;
 
 import dev.idempotency.IdempotencyContextHolder;
-import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.StoreFailedException;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.dedup.ClaimResult;
 import dev.idempotency.internal.dedup.ClaimStrategy;
 import dev.idempotency.internal.dedup.InboundMessage;
+import dev.idempotency.internal.definition.ConflictHandling;
 import dev.idempotency.internal.definition.ListenerDefinition;
+import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.key.MessageView;
 import dev.idempotency.internal.lock.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
-import java.io.Serial;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that
  * are new, stores them in the inbox, commits, and reports. If several fail together, the error handler has them
  * redelivered one by one; only what fails by itself is reported as failed.
  */
-abstract class IdempotentInvocation implements TransactionSynchronization {
+abstract class IdempotentInvocation {
 
     final Delivery delivery;
     final ListenerDefinition definition;
@@ -42,11 +39,12 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private ClaimStrategy strategy;
     private ClaimedTransaction transaction;
     private List<InboundMessage> messages = List.of();
-    private @Nullable String[] lockKeys = {};
+    private final Map<Integer, String> lockKeys = new HashMap<>();
     private BusinessKeyLocks.@Nullable Attempt lock;
     private Set<String> awaitedKeys = Set.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable ClaimResult result;
+    private Map.@Nullable Entry<InboundMessage, Conflict> conflict;
     private IdempotencyContextHolder.@Nullable Scope context;
     private boolean returned;
     private boolean mayBeRefused = true;
@@ -86,9 +84,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 reportFailure(new IllegalStateException("The listener called nack()"));
             }
             return result;
-        } catch (ConflictFoundException ex) {
-            throw isSingle() ? this.outcomes.refused(ex.message, ex.conflict) : ex;
         } catch (Throwable ex) {
+            if (this.conflict != null && isSingle()) {
+                throw this.outcomes.refused(this.conflict.getKey(), this.conflict.getValue());
+            }
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
             }
@@ -112,7 +111,6 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private List<InboundMessage> identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records;
         List<InboundMessage> identified = new ArrayList<>(records.size());
-        this.lockKeys = (this.definition.lock() != null) ? new String[records.size()] : this.lockKeys;
         for (int i = 0; i < records.size(); i++) {
             try {
                 InboundMessage message = identify(records.get(i), i);
@@ -130,12 +128,13 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private @Nullable InboundMessage identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.batch) {
-            ReadableRecordFilter.requireReadable(record);
+            // The converter of a batch leaves its failures in the records, too.
+            DeliveryListener.requireReadable(record);
         }
         MessageView view = view(position);
         InboundMessage message = this.definition.messageFactory().create(position, view);
         if (message != null && this.definition.lock() != null) {
-            this.lockKeys[position] = this.definition.lock().keys().resolve(view);
+            this.lockKeys.put(position, this.definition.lock().keyOf(view));
         }
         return message;
     }
@@ -170,7 +169,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             if (this.transaction.isCommitted() && this.returned) {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
-                this.delivery.settle();
+                ConsumerThreadState.current().commit(this.delivery.records);
             }
             if (this.transaction.isCommitted() && this.result != null) {
                 this.outcomes.committed(this.result, System.nanoTime() - start);
@@ -194,9 +193,6 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             return null;
         }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
-        if (this.strategy.looksAtTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
-            TransactionSynchronizationManager.registerSynchronization(this);
-        }
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContextHolder.open(answer.ids(), this.definition.steps());
         return callAndStore(answer.accepted());
@@ -212,7 +208,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             return true;
         }
         Set<String> keys = accepted.stream()
-                .map(message -> Objects.requireNonNull(this.lockKeys[message.position()]))
+                .map(message -> this.lockKeys.get(message.position()))
                 .collect(Collectors.toSet());
         if (this.lock == null) {
             this.lock = this.definition.lock().locks().attempt();
@@ -229,7 +225,8 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         if (this.definition.conflicts().isFailure()) {
             // It must not be dropped: the other claims are rolled back.
             for (Map.Entry<InboundMessage, Conflict> first : answer.conflicts().entrySet()) {
-                throw new ConflictFoundException(first.getKey(), first.getValue());
+                this.conflict = first;
+                throw ConflictHandling.failure(first.getValue());
             }
         }
     }
@@ -272,6 +269,8 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         } catch (Throwable ex) {
             if (!this.transaction.rollsBack(ex)) {
                 store(accepted);
+            } else if (!this.strategy.isClaim()) {
+                this.mayBeRefused = mayBeRefused();
             }
             throw ex;
         }
@@ -297,15 +296,12 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         this.transaction.lookBeforeCommit(() -> this.strategy.commit(accepted));
     }
 
-    /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
-    @Override
-    public void beforeCompletion() {
-        if (!this.transaction.isCommitting()) {
-            try {
-                this.mayBeRefused = this.strategy.mayBeRefused();
-            } catch (RuntimeException ex) {
-                this.mayBeRefused = false;
-            }
+    /** Whether the listener can have failed in this transaction, which is about to end. */
+    private boolean mayBeRefused() {
+        try {
+            return this.strategy.mayBeRefused();
+        } catch (RuntimeException ex) {
+            return false;
         }
     }
 
@@ -319,30 +315,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             return (this.messages.size() == 1 && this.mayBeRefused)
                     ? this.strategy.refusalOf(this.messages.get(0), failure)
                     : null;
-        } catch (StoreFailedException ex) {
-            // It is not known whether the message was to blame.
+        } catch (RuntimeException ex) {
+            // It is not known whether the message was to blame: it is redelivered until the database can be asked.
             ex.addSuppressed(failure);
             throw ex;
-        } catch (RuntimeException ex) {
-            // It is redelivered until the database can be asked.
-            failure.addSuppressed(ex);
-            return null;
-        }
-    }
-
-    /** Rolls back because a message has the id of another one. It leaves the library only if there are several. */
-    private static final class ConflictFoundException extends IdempotencyException {
-
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        private final transient InboundMessage message;
-        private final transient Conflict conflict;
-
-        ConflictFoundException(InboundMessage message, Conflict conflict) {
-            super("%s has the id of %s".formatted(conflict.coordinates(), conflict.original()), null);
-            this.message = message;
-            this.conflict = conflict;
         }
     }
 }

@@ -2,7 +2,6 @@ package dev.idempotency.internal.listener;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedCallException;
-import dev.idempotency.internal.definition.IdempotencyInfrastructure;
 import dev.idempotency.internal.definition.IdempotentListenerAnnotations;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.definition.ProxyPath;
@@ -19,8 +18,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.Ordered;
 
 /** Puts the claim around listener methods, outside of everything else, {@code @Transactional} included. */
-public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor
-        implements IdempotencyInfrastructure {
+public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor implements ProxyPath.Claiming {
 
     @Serial
     private static final long serialVersionUID = 1L;
@@ -45,7 +43,12 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         if (delivery == null) {
             throw unprotected(invocation, "it was not called by its Kafka listener container");
         }
-        ListenerDefinition definition = definition(invocation, delivery);
+        Object target = invocation.getThis();
+        ListenerDefinition definition =
+                delivery.methods.definitionOf(invocation.getMethod(), (target != null) ? target.getClass() : null);
+        if (definition == null) {
+            throw unprotected(invocation, "it was called for a message of another listener");
+        }
         if (!delivery.begin()) {
             TargetCall call = delivery.targetCall();
             if (call == null || !call.leadsTo(definition)) {
@@ -67,16 +70,6 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return result;
     }
 
-    private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
-        Object target = invocation.getThis();
-        Class<?> targetClass = (target != null) ? target.getClass() : null;
-        ListenerDefinition definition = delivery.methods.definitionOf(invocation.getMethod(), targetClass);
-        if (definition == null) {
-            throw unprotected(invocation, "it was called for a message of another listener");
-        }
-        return definition;
-    }
-
     private static UnprotectedCallException unprotected(MethodInvocation invocation, String why) {
         return new UnprotectedCallException(
                 ("%s is an @%s, but %s, so there is no message to claim. Move the work to a method without the"
@@ -84,7 +77,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                         .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
     }
 
-    /** Puts an advisor behind the aspects of a listener's bean; {@code false} if that is no proxy, or a frozen one. */
+    /** Puts an advisor behind the aspects of a listener's bean; {@code false} if that is no proxy. */
     static boolean installOn(Object bean, Method listener) {
         Advised innermost = ProxyPath.innermostProxyOf(bean);
         if (innermost == null || IdempotentListenerAnnotations.find(listener, innermost.getTargetClass()) == null) {
@@ -93,9 +86,6 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         synchronized (TargetCallAdvisor.class) {
             if (Arrays.stream(innermost.getAdvisors()).anyMatch(TargetCallAdvisor.class::isInstance)) {
                 return true;
-            }
-            if (innermost.isFrozen()) {
-                return false;
             }
             innermost.addAdvisor(new TargetCallAdvisor());
             return true;
@@ -116,11 +106,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                 Delivery delivery = Delivery.current();
                 TargetCall call = (delivery != null) ? delivery.targetCall() : null;
                 if (call == null) {
-                    throw new UnprotectedCallException(
-                            ("%s is an @%s, but an aspect has called it on another thread than its container's, outside its"
-                                            + " transaction. Remove the aspect, or let it surround a method that the"
-                                            + " listener calls.")
-                                    .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName()));
+                    throw unprotected(invocation, "an aspect has called it on another thread than its container's");
                 }
                 return call.make(invocation);
             });

@@ -1,6 +1,5 @@
 package dev.idempotency.internal.listener;
 
-import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
 import java.util.HashMap;
 import java.util.Map;
@@ -28,7 +27,6 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
     private String beanName = "";
 
     public IdempotentListenerEnhancer(ObjectProvider<ListenerContainerConfigurer> configurer) {
-        SpringKafkaInternals.requireSupported();
         this.configurer = configurer;
     }
 

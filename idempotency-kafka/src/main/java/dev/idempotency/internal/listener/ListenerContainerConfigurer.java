@@ -7,14 +7,12 @@ import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.failure.ErrorHandlerInstaller;
 import dev.idempotency.internal.kafka.ListenerContainers;
-import dev.idempotency.internal.kafka.RecordObservations;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
@@ -24,8 +22,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
-import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -42,15 +39,14 @@ import org.springframework.kafka.support.Acknowledgment;
  *       records, of batches, or of polls, for which {@code AckMode.RECORD} becomes {@code BATCH};
  *   <li>keys that cannot be used, and steps of unknown outcome, are not retried by the application's error handler, nor in retry topics;
  *   <li>{@link ErrorHandlerInstaller#install}: deserializers that remember the bytes and deliver what they cannot read, the
- *       provided error handler where there is none, {@code SuspendingErrorHandler} around it, {@code fixTxOffsets} switched
- *       off, and an interceptor that forgets the bytes after each poll.
+ *       provided error handler where there is none, {@code SuspendingErrorHandler} around it, {@code fixTxOffsets}
+ *       switched off, and an interceptor that forgets the bytes after each poll.
  * </ol>
  */
 public record ListenerContainerConfigurer(
         ListenerDefinitionRegistry definitions,
         ObjectProvider<DestinationTopicResolver> retryTopics,
-        ErrorHandlerInstaller failures,
-        BeanFactory beanFactory) {
+        ErrorHandlerInstaller failures) {
 
     void configure(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
         ProtectedMethods methods =
@@ -78,35 +74,28 @@ public record ListenerContainerConfigurer(
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object wrap(
             @Nullable Object listener, ProtectedMethods methods, AbstractMessageListenerContainer<?, ?> container) {
-        if (methods.hasTransactionPerPoll() && listener instanceof MessageListener single) {
+        if (listener instanceof MessageListener single && !methods.hasTransactionPerPoll()) {
+            return new RecordDeliveryListener(single, methods);
+        }
+        Object several = listener;
+        RecordFilterStrategy filter = null;
+        if (listener instanceof AbstractFilteringMessageListener filtering) {
+            several = filtering.getDelegate();
+            filter = SpringKafkaInternals.filterOf(filtering);
+        }
+        if (several instanceof BatchMessageListener batch) {
+            return new BatchDeliveryListener(batch, methods, filter);
+        }
+        if (several instanceof MessageListener polled) {
             ContainerProperties properties = container.getContainerProperties();
             if (properties.getAckMode() == AckMode.RECORD) {
                 // A record is done when its poll is.
                 properties.setAckMode(AckMode.BATCH);
             }
-            RecordObservations observations = RecordObservations.of(container, this.beanFactory);
-            return (single instanceof FilteringMessageListenerAdapter filtering)
-                    ? new PollDeliveryListener(
-                            (MessageListener) filtering.getDelegate(), methods, filterOf(filtering), observations)
-                    : new PollDeliveryListener(single, methods, null, observations);
-        }
-        if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
-            return new BatchDeliveryListener(
-                    (BatchMessageListener) filtering.getDelegate(), methods, filterOf(filtering));
-        }
-        if (listener instanceof BatchMessageListener batch) {
-            return new BatchDeliveryListener(batch, methods, null);
-        }
-        if (listener instanceof MessageListener single) {
-            return new RecordDeliveryListener(single, methods);
+            return new PollDeliveryListener(polled, methods, filter);
         }
         throw new IllegalStateException(
                 "@IdempotentListener works with record and batch listeners, not with " + listener);
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static ReadableRecordFilter filterOf(AbstractFilteringMessageListener filtering) {
-        return new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering));
     }
 
     private static final class RecordDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
@@ -123,7 +112,7 @@ public record ListenerContainerConfigurer(
                 @Nullable Consumer<?, ?> consumer) {
             ConsumerThreadState.current().begin();
             Delivery delivery = new Delivery(this.methods, List.of(record), false, acknowledgment, consumer);
-            delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
+            delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment, consumer));
         }
     }
 }

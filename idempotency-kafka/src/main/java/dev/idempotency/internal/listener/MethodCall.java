@@ -28,33 +28,54 @@ final class MethodCall extends IdempotentInvocation {
         this.invocation = invocation;
     }
 
-    /** Without an element per record, a key in the payload cannot be assigned to a record. */
+    /** A converter or an aspect may have turned the batch into something from which duplicates cannot be removed. */
     @Override
     @Nullable
     Object proceed() throws Throwable {
+        int payload = this.definition.method().payloadIndex();
         int records = this.delivery.records.size();
-        if (this.delivery.batch && records > 1 && !this.definition.variables().isEmpty()) {
-            requireElements(this.invocation.getArguments(), "whose keys are in their payloads");
+        if (this.delivery.batch
+                && records > 1
+                && payload != ListenerMethod.NONE
+                && !BatchArguments.hasElements(this.invocation.getArguments()[payload], records)) {
+            throw new UnprotectedCallException(
+                    ("%s of consumer '%s' was to be called with %d records, but its payload has no element per record. Let"
+                                    + " the BatchMessageConverter, and aspects around @IdempotentListener, keep one element"
+                                    + " for each record.")
+                            .formatted(this.definition.method(), this.definition.consumer(), records));
         }
         return super.proceed();
     }
 
-    /** A converter or an aspect may have turned the batch into something that has no element per record. */
-    private void requireElements(@Nullable Object[] arguments, String why) {
-        int payload = this.definition.method().payloadIndex();
-        int records = this.delivery.records.size();
-        if (payload != ListenerMethod.NONE && !BatchArguments.hasElements(arguments[payload], records)) {
-            throw new UnprotectedCallException(
-                    ("%s of consumer '%s' was to be called with some of %d records, %s, but its payload has no element per"
-                                    + " record. Let the BatchMessageConverter, and aspects around @IdempotentListener, keep"
-                                    + " one element for each record.")
-                            .formatted(this.definition.method(), this.definition.consumer(), records, why));
-        }
-    }
-
+    /** Sees the message through the arguments of the call. */
     @Override
     MessageView view(int position) {
-        return new ArgumentsView(position);
+        return new MessageView() {
+
+            @Override
+            public ConsumerRecord<?, ?> record() {
+                return MethodCall.this.delivery.records.get(position);
+            }
+
+            @Override
+            public @Nullable Object payload() {
+                int index = MethodCall.this.definition.method().payloadIndex();
+                Object content = (index == ListenerMethod.NONE) ? record() : argument(index);
+                if (content instanceof ConsumerRecord<?, ?> record) {
+                    content = record.value();
+                } else if (content instanceof Message<?> message) {
+                    content = message.getPayload();
+                }
+                return (content instanceof KafkaNull) ? null : content;
+            }
+
+            @Override
+            public @Nullable Object argument(int index) {
+                Object argument = MethodCall.this.invocation.getArguments()[index];
+                Delivery delivery = MethodCall.this.delivery;
+                return delivery.batch ? BatchArguments.element(argument, position, delivery.records.size()) : argument;
+            }
+        };
     }
 
     @Override
@@ -88,49 +109,11 @@ final class MethodCall extends IdempotentInvocation {
     /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
     private MethodInvocation narrow(List<InboundMessage> accepted) {
         int[] positions = accepted.stream().mapToInt(InboundMessage::position).toArray();
-        if (this.delivery.acknowledgment() != null) {
-            this.delivery.acknowledgment().narrow(positions);
+        if (this.delivery.acknowledgment != null) {
+            this.delivery.acknowledgment.begin(positions.length);
         }
-        int records = this.delivery.records.size();
-        @Nullable Object[] arguments = this.invocation.getArguments();
-        @Nullable Object[] narrowed = new BatchArguments(records, positions).filter(arguments);
-        if (positions.length < records) {
-            requireElements(arguments, "of which the others are duplicates");
-        }
-        return ((ProxyMethodInvocation) this.invocation).invocableClone(narrowed);
-    }
-
-    /** The message at a position, seen through the arguments of the call. */
-    private final class ArgumentsView implements MessageView {
-
-        private final int position;
-
-        ArgumentsView(int position) {
-            this.position = position;
-        }
-
-        @Override
-        public ConsumerRecord<?, ?> record() {
-            return MethodCall.this.delivery.records.get(this.position);
-        }
-
-        @Override
-        public @Nullable Object payload() {
-            int index = MethodCall.this.definition.method().payloadIndex();
-            Object content = (index == ListenerMethod.NONE) ? record() : argument(index);
-            if (content instanceof ConsumerRecord<?, ?> record) {
-                content = record.value();
-            } else if (content instanceof Message<?> message) {
-                content = message.getPayload();
-            }
-            return (content instanceof KafkaNull) ? null : content;
-        }
-
-        @Override
-        public @Nullable Object argument(int index) {
-            Object argument = MethodCall.this.invocation.getArguments()[index];
-            Delivery delivery = MethodCall.this.delivery;
-            return delivery.batch ? BatchArguments.element(argument, this.position, delivery.records.size()) : argument;
-        }
+        BatchArguments narrowed = new BatchArguments(this.delivery.records.size(), positions);
+        return ((ProxyMethodInvocation) this.invocation)
+                .invocableClone(narrowed.filter(this.invocation.getArguments()));
     }
 }

@@ -24,13 +24,9 @@ record OutcomeReporter(ListenerDefinition definition) {
     private static final Logger logger = LoggerFactory.getLogger(OutcomeReporter.class);
 
     void delivered(List<? extends ConsumerRecord<?, ?>> records) {
-        if (!records.isEmpty()) {
-            long oldest = records.get(0).timestamp();
-            for (ConsumerRecord<?, ?> record : records) {
-                oldest = Math.min(oldest, record.timestamp());
-            }
-            this.definition.observer().delivered(Instant.ofEpochMilli(oldest));
-        }
+        records.stream().mapToLong(ConsumerRecord::timestamp).min().ifPresent(oldest -> this.definition
+                .observer()
+                .delivered(Instant.ofEpochMilli(oldest)));
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */

@@ -5,9 +5,7 @@ import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
-import dev.idempotency.internal.kafka.RecordObservations;
 import dev.idempotency.internal.key.MessageView;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -16,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListener;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -25,15 +24,9 @@ import org.springframework.kafka.support.Acknowledgment;
 final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final RecordObservations observations;
-
     PollDeliveryListener(
-            MessageListener<K, V> delegate,
-            ProtectedMethods methods,
-            @Nullable ReadableRecordFilter<K, V> filter,
-            RecordObservations observations) {
+            MessageListener<K, V> delegate, ProtectedMethods methods, @Nullable RecordFilterStrategy<K, V> filter) {
         super(delegate, methods, filter);
-        this.observations = observations;
     }
 
     @Override
@@ -62,29 +55,26 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
 
     private void deliverTogether(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
         try {
-            List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
-            for (ConsumerRecord<K, V> record : records) {
-                if (this.filter == null || !this.filter.filter(record)) {
-                    kept.add(record);
-                }
-            }
+            List<ConsumerRecord<K, V>> kept =
+                    records.stream().filter(record -> !isLeftOut(record)).toList();
             if (!kept.isEmpty()) {
                 new PollCall(kept, consumer).proceed();
             }
         } catch (Throwable ex) {
-            throw Delivery.toException(ex, records);
+            throw Delivery.toException(ex);
         }
     }
 
     private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
-        ReadableRecordFilter.requireReadable(record);
-        if (this.filter == null || !this.filter.filter(record)) {
-            new Delivery(this.methods, List.of(record), false, null, consumer).during(() -> call(record, consumer));
+        if (!isLeftOut(record)) {
+            new Delivery(this.methods, List.of(record), false, null, consumer)
+                    .during(() -> this.delegate.onMessage(record, null, consumer));
         }
     }
 
-    private void call(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
-        this.observations.observe(record, consumer, () -> this.delegate.onMessage(record, null, consumer));
+    private boolean isLeftOut(ConsumerRecord<K, V> record) {
+        requireReadable(record);
+        return this.filter != null && this.filter.filter(record);
     }
 
     /** Calls a record listener with the records of a poll, one after the other. */
@@ -115,7 +105,9 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
                         IdempotencyContextHolder.open(Collections.singletonList(message.id()));
                 try {
                     ConsumerRecord<K, V> record = this.polled.get(message.position());
-                    this.delivery.ofClaimed(record).during(() -> PollDeliveryListener.this.call(record, this.consumer));
+                    this.delivery
+                            .ofClaimed(record)
+                            .during(() -> PollDeliveryListener.this.delegate.onMessage(record, null, this.consumer));
                 } catch (ListenerExecutionFailedException ex) {
                     throw (ex.getCause() != null) ? ex.getCause() : ex;
                 } finally {

@@ -54,7 +54,6 @@ public final class RecordIdentifier implements AutoCloseable {
 
     private final ListenerDefinition definition;
     private final @Nullable RecordFilterStrategy<Object, Object> filter;
-    private final boolean batch;
     private final @Nullable Class<?> payloadType;
     private final ListenerDeserializers deserializers;
     private final Function<String, @Nullable Uuid> topicIds;
@@ -69,23 +68,22 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         DeliveryListener<?, ?, ?> delivery = (DeliveryListener<?, ?, ?>) listener;
         this.definition = delivery.methods.representative();
-        this.batch = delivery instanceof BatchDeliveryListener;
         this.filter = (RecordFilterStrategy<Object, Object>)
                 ((delivery.getDelegate() instanceof AbstractFilteringMessageListener<?, ?, ?> filtering)
                         ? SpringKafkaInternals.filterOf(filtering)
                         : delivery.filter);
-        this.payloadType = payloadType();
+        this.payloadType = payloadType(delivery instanceof BatchDeliveryListener);
         this.deserializers = new ListenerDeserializers(container);
         this.topicIds = topicIds;
     }
 
     /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
-    private @Nullable Class<?> payloadType() {
+    private @Nullable Class<?> payloadType(boolean batch) {
         ResolvableType parameter = this.definition.method().payload();
         if (parameter == null || this.definition.messageFactory().variables().isEmpty()) {
             return null;
         }
-        ResolvableType type = this.batch ? parameter.asCollection().getGeneric() : parameter;
+        ResolvableType type = batch ? parameter.asCollection().getGeneric() : parameter;
         if (Message.class.isAssignableFrom(type.toClass())) {
             type = type.as(Message.class).getGeneric();
         }
@@ -108,7 +106,7 @@ public final class RecordIdentifier implements AutoCloseable {
             }
             return new Identification(Kind.UNREADABLE, null);
         }
-        boolean readable = ReadableRecordFilter.failureToRead(record) == null;
+        boolean readable = DeliveryListener.failureToRead(record) == null;
         if (readable && isLeftOut(record)) {
             return new Identification(Kind.FILTERED, null);
         }
@@ -157,11 +155,7 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         ConsumerRecord<Object, Object> filtered = (ConsumerRecord<Object, Object>) record;
         try {
-            return this.batch
-                    ? this.filter
-                            .filterBatch(new ArrayList<>(List.of(filtered)))
-                            .isEmpty()
-                    : this.filter.filter(filtered);
+            return this.filter.filterBatch(new ArrayList<>(List.of(filtered))).isEmpty();
         } catch (Throwable ex) {
             Causes.rethrowIfFatal(ex);
             return false;

@@ -38,7 +38,9 @@ final class TargetCall {
         } catch (Throwable ex) {
             throw (this.refusal != null) ? this.refusal : ex;
         } finally {
-            endInterruption();
+            if (Thread.interrupted()) {
+                logger.warn("{} left its thread interrupted, which is ended: the consumer could not go on", describe());
+            }
         }
         if (this.refusal != null) {
             throw this.refusal;
@@ -58,22 +60,15 @@ final class TargetCall {
         return result;
     }
 
-    /** A consumer whose thread stays interrupted can neither commit nor poll. */
-    private void endInterruption() {
-        if (Thread.interrupted()) {
-            logger.warn(
-                    "{} of consumer '{}' left its thread interrupted, which is ended: the consumer could not go on",
-                    this.definition.method(),
-                    this.definition.consumer());
-        }
-    }
-
     @Nullable
     Object make(MethodInvocation invocation) throws Throwable {
         if (this.made) {
-            if (this.refusal == null) {
-                this.refusal = refusal();
-            }
+            this.refusal = new UnprotectedCallException(
+                    ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
+                                    + " method, such as a retry. Nothing was committed. Leave retries to idempotency.errors.* or @RetryableTopic, or let the"
+                                    + " aspect repeat a method that the listener calls.")
+                            .formatted(describe()),
+                    this.failure);
             throw this.refusal;
         }
         this.made = true;
@@ -83,15 +78,6 @@ final class TargetCall {
             this.failure = ex;
             throw ex;
         }
-    }
-
-    private UnprotectedCallException refusal() {
-        return new UnprotectedCallException(
-                ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
-                                + " method, such as a retry. Nothing was committed. Leave retries to idempotency.errors.* or @RetryableTopic, or let the"
-                                + " aspect repeat a method that the listener calls.")
-                        .formatted(describe()),
-                this.failure);
     }
 
     private String describe() {

@@ -5,7 +5,6 @@ import dev.idempotency.key.MessageIdHeader;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -18,7 +17,6 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
     private static final Logger logger = LoggerFactory.getLogger(KafkaTemplatePostProcessor.class);
 
     private final Supplier<List<String>> headers;
-    private @Nullable MessageIdStamper stamper;
 
     /** {@code headers} that may carry a message's id; asked when there is a template. */
     public KafkaTemplatePostProcessor(Supplier<List<String>> headers) {
@@ -34,13 +32,10 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
         return bean;
     }
 
-    private synchronized <K, V> void install(KafkaTemplate<K, V> template, String beanName) {
+    private <K, V> void install(KafkaTemplate<K, V> template, String beanName) {
         ProducerInterceptor<K, V> applications = SpringKafkaInternals.producerInterceptorOf(template);
-        if (this.stamper == null) {
-            this.stamper = new MessageIdStamper(this.headers.get());
-        }
         template.setProducerInterceptor(new MessageIdInterceptor<>(
-                this.stamper,
+                this.headers.get(),
                 topic -> (template instanceof RoutingKafkaTemplate routing)
                         ? routing.getProducerFactory(topic)
                         : template.getProducerFactory(),

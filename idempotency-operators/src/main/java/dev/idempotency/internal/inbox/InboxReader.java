@@ -4,22 +4,26 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.inbox.InboxEntry;
 import dev.idempotency.inbox.InboxMessage;
-import dev.idempotency.inbox.InboxPage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.job.Page;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -29,8 +33,6 @@ final class InboxReader {
     private static final String ENTRY_COLUMNS =
             "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset, attempts,"
                     + " replays, last_error, received_at, processed_at, updated_at, payload_size, payload_omitted";
-
-    private static final List<String> TIMES = List.of("received_at", "processed_at", "updated_at");
 
     private static final String ORDER = "order by updated_at desc, consumer_id desc, message_id desc";
 
@@ -49,6 +51,10 @@ final class InboxReader {
             %s
             %s)
             """;
+
+    /** The time alone comes first, for the index. */
+    private static final String AFTER =
+            "updated_at <= %1$s and (updated_at < %1$s or (consumer_id, message_id) < (?, ?))";
 
     private static final String ONE = """
             select %s, record_key, record_headers, payload
@@ -89,15 +95,33 @@ final class InboxReader {
         this.jdbc = database.jdbc(InboxTable.TIMEOUT_SECONDS);
         this.dialect = database.dialect();
         this.table = database.inboxTable();
-        String columns = ENTRY_COLUMNS;
-        for (String time : TIMES) {
-            columns = columns.replace(time, this.dialect.secondsOf(time) + " as " + time + "_seconds");
-        }
-        this.entry = columns;
+        this.entry = Pattern.compile("\\w+_at")
+                .matcher(ENTRY_COLUMNS)
+                .replaceAll(time -> this.dialect.secondsOf(time.group()) + " as " + time.group() + "_seconds");
     }
 
-    InboxPage find(InboxQuery query) {
-        long offset = (long) query.page() * query.size();
+    /** Where a page ended, as text that is part of URLs. Nothing in the table contains a NUL character. */
+    private record Position(BigDecimal seconds, String consumer, String messageId) {
+
+        static String of(InboxEntry entry) {
+            String text = EpochSeconds.toDecimal(entry.updatedAt()).unscaledValue() + "\0"
+                    + entry.id().consumer() + "\0" + entry.id().value();
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+        }
+
+        static Position parse(String text) {
+            try {
+                String[] parts = new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8).split("\0", 3);
+                return new Position(BigDecimal.valueOf(Long.parseLong(parts[0]), 6), parts[1], parts[2]);
+            } catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
+                throw new IllegalArgumentException(
+                        "A page can only continue after what the page before gave as next", ex);
+            }
+        }
+    }
+
+    Page<InboxEntry> find(InboxQuery query) {
+        Position after = (query.after() != null) ? Position.parse(query.after()) : null;
         List<InboxStatus> statuses = (query.status() != null) ? List.of(query.status()) : List.of(InboxStatus.values());
         List<String> parts = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
@@ -109,23 +133,26 @@ final class InboxReader {
             add("message_type = ?", query.type(), conditions, parameters);
             add("updated_at >= " + time, query.since(), conditions, parameters);
             add("updated_at < " + time, query.until(), conditions, parameters);
+            if (after != null) {
+                conditions.add(AFTER.formatted(time));
+                parameters.addAll(List.of(after.seconds(), after.seconds(), after.consumer(), after.messageId()));
+            }
             parts.add(PART_OF_PAGE.formatted(
                     ENTRY_COLUMNS,
                     this.table,
                     String.join(" and ", conditions),
                     ORDER,
-                    this.dialect.rows(0, offset + query.size() + 1)));
+                    this.dialect.rows(0, query.size() + 1)));
         }
         List<InboxEntry> found = this.database.inTransaction(() -> this.jdbc.query(
                 PAGE.formatted(
-                        this.entry,
-                        String.join("union all ", parts),
-                        ORDER,
-                        this.dialect.rows(offset, query.size() + 1)),
+                        this.entry, String.join("union all ", parts), ORDER, this.dialect.rows(0, query.size() + 1)),
                 (row, number) -> entry(row),
                 parameters.toArray()));
-        boolean last = found.size() <= query.size();
-        return new InboxPage(last ? found : found.subList(0, query.size()), query.page(), last);
+        if (found.size() <= query.size()) {
+            return new Page<>(found, null);
+        }
+        return new Page<>(found.subList(0, query.size()), Position.of(found.get(query.size() - 1)));
     }
 
     private static void add(
@@ -138,20 +165,18 @@ final class InboxReader {
 
     /** The statuses of messages of one consumer, as far as they are there. */
     Map<MessageId, InboxStatus> statuses(Collection<MessageId> ids) {
-        Map<MessageId, InboxStatus> found = new HashMap<>();
-        List<Object> parameters =
-                new ArrayList<>(ids.stream().map(MessageId::value).toList());
         String consumer = ids.iterator().next().consumer();
-        parameters.add(0, consumer);
-        return this.database.inTransaction(() -> {
-            this.jdbc.query(
-                    STATUSES.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1)),
-                    row -> {
-                        found.put(new MessageId(consumer, row.getString(1)), InboxStatus.of(row.getString(2)));
-                    },
-                    parameters.toArray());
-            return found;
-        });
+        String sql = STATUSES.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1));
+        Object[] parameters = Stream.concat(Stream.of(consumer), ids.stream().map(MessageId::value))
+                .toArray();
+        return this.database
+                .inTransaction(() -> this.jdbc.query(
+                        sql,
+                        (row, number) ->
+                                Map.entry(new MessageId(consumer, row.getString(1)), InboxStatus.of(row.getString(2))),
+                        parameters))
+                .stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     @Nullable

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.ParameterizedPreparedStatementSetter;
 
@@ -101,17 +102,13 @@ final class InboxTable {
         for (int from = 0; from < ordered.size(); from += IDS_PER_QUERY) {
             List<MessageId> some = ordered.subList(from, Math.min(from + IDS_PER_QUERY, ordered.size()));
             String consumer = some.get(0).consumer();
-            this.jdbc.query(
-                    LOCK.formatted(this.table, "?" + ", ?".repeat(some.size() - 1)),
-                    statement -> {
-                        statement.setString(1, consumer);
-                        for (int i = 0; i < some.size(); i++) {
-                            statement.setString(i + 2, some.get(i).value());
-                        }
-                    },
-                    row -> {
-                        found.add(new MessageId(consumer, row.getString(1)));
-                    });
+            String sql = LOCK.formatted(this.table, "?" + ", ?".repeat(some.size() - 1));
+            Object[] parameters = Stream.concat(
+                            Stream.of(consumer), some.stream().map(MessageId::value))
+                    .toArray();
+            this.jdbc
+                    .queryForList(sql, String.class, parameters)
+                    .forEach(value -> found.add(new MessageId(consumer, value)));
         }
         return found;
     }

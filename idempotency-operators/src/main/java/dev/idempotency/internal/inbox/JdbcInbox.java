@@ -2,34 +2,29 @@ package dev.idempotency.internal.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.Inbox.ReplayResult;
 import dev.idempotency.inbox.InboxEntry;
 import dev.idempotency.inbox.InboxMessage;
-import dev.idempotency.inbox.InboxPage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.job.RepublishedHeaders;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
+import dev.idempotency.job.Page;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.dao.DataAccessException;
-import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -44,15 +39,14 @@ public final class JdbcInbox implements Inbox, DisposableBean {
     private final InboxTable table;
     private final TransactionTemplate transaction;
     private final ProcessedMessageStore store;
-    private final JdbcInboxRecorderFactory listeners;
+    private final JdbcInboxRecorder.Factory listeners;
     private final RawRecordProducers producers;
     private final IdempotencyEventListener observers;
 
     public JdbcInbox(
             JdbcProcessedMessageStore store,
-            JdbcInboxRecorderFactory listeners,
-            Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
-            @Nullable String applicationName,
+            JdbcInboxRecorder.Factory listeners,
+            RawRecordProducers producers,
             IdempotencyEventListener observers) {
         IdempotencyDatabase database = store.database();
         this.reader = new InboxReader(database);
@@ -60,12 +54,12 @@ public final class JdbcInbox implements Inbox, DisposableBean {
         this.transaction = database.newTransaction();
         this.store = store;
         this.listeners = listeners;
-        this.producers = new RawRecordProducers(producerFactory, applicationName, "replays");
+        this.producers = producers;
         this.observers = observers;
     }
 
     @Override
-    public InboxPage find(InboxQuery query) {
+    public Page<InboxEntry> find(InboxQuery query) {
         return this.reader.find(query);
     }
 
@@ -83,13 +77,7 @@ public final class JdbcInbox implements Inbox, DisposableBean {
     public void replay(MessageId id) {
         InboxMessage message = replayable(id);
         if (message.entry().status() == InboxStatus.PROCESSED) {
-            throw refused(
-                    id,
-                    isProcessed(id)
-                            ? "it has been processed, so that its replay would be dropped as a duplicate. Forget it on"
-                                    + " purpose to have it processed a second time."
-                            : "it has been processed and is no longer remembered for that, so that its replay would be"
-                                    + " processed a second time. Ask for that on purpose: forget it and replay it.");
+            throw refused(id, "it has been processed. Forget it on purpose to have it processed a second time.");
         }
         replay(message, false);
     }
@@ -192,27 +180,17 @@ public final class JdbcInbox implements Inbox, DisposableBean {
     }
 
     private void send(InboxMessage message, boolean forget) {
-        MessageId id = message.entry().id();
-        RecordCoordinates record = message.entry().record();
+        InboxEntry entry = message.entry();
         try {
             this.producers.send(
-                    this.listeners.connectionOf(id.consumer()),
-                    new ProducerRecord<>(
-                            record.topic(),
-                            record.partition(),
-                            message.key(),
-                            message.payload(),
-                            RepublishedHeaders.of(message.headers(), record)));
-        } catch (Exception ex) {
-            if (ex instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            String consequence = forget ? "Nothing was forgotten." : "It can be replayed again.";
-            throw failure(
-                    id,
-                    "could not be sent to %s: %s. %s"
-                            .formatted(record.topic(), Causes.of(ex).deepest(), consequence),
-                    ex);
+                    this.listeners.connectionOf(entry.id().consumer()),
+                    entry.record(),
+                    message.key(),
+                    message.payload(),
+                    RepublishedHeaders.of(message.headers(), entry.record(), name -> false));
+        } catch (OperatorActionException ex) {
+            String consequence = forget ? ". Nothing was forgotten." : ". It can be replayed again.";
+            throw failure(entry.id(), ex.getMessage() + consequence, ex.getCause());
         }
     }
 
@@ -229,7 +207,7 @@ public final class JdbcInbox implements Inbox, DisposableBean {
         return failure(id, "was not replayed: " + why, null);
     }
 
-    private static OperatorActionException failure(MessageId id, String what, @Nullable Exception cause) {
+    private static OperatorActionException failure(MessageId id, String what, @Nullable Throwable cause) {
         return new OperatorActionException(
                 "Message '%s' of consumer '%s' %s".formatted(id.value(), id.consumer(), what), cause);
     }

@@ -8,23 +8,29 @@ import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.definition.InboxRecorder;
+import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Writes the messages of a listener to the table of the inbox. */
-final class JdbcInboxRecorder implements InboxRecorder {
+public final class JdbcInboxRecorder implements InboxRecorder {
 
     private static final Logger logger = LoggerFactory.getLogger(JdbcInboxRecorder.class);
 
@@ -65,7 +71,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     this.completion, messages.stream().map(this.keeping).toList());
         } catch (DataAccessException ex) {
             throw StoreExceptionTranslator.translate(
-                    "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.sanitize(ex));
+                    "keep " + messages.get(0).coordinates() + " in the inbox", RecordedFailure.sanitize(ex));
         }
     }
 
@@ -79,17 +85,16 @@ final class JdbcInboxRecorder implements InboxRecorder {
             InboxStatus status = Causes.of(failure).contains(UnknownOutcomeException.class)
                     ? InboxStatus.UNKNOWN
                     : InboxStatus.FAILED;
-            writeFailed(messages.stream().map(this.keeping).toList(), status, StackTraceFormatter.format(failure));
+            writeFailed(messages.stream().map(this.keeping).toList(), status, RecordedFailure.format(failure));
         } catch (RuntimeException ex) {
-            RuntimeException reason =
-                    (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.sanitize(data) : ex;
+            RuntimeException reason = (ex instanceof DataAccessException data) ? RecordedFailure.sanitize(data) : ex;
             String consumer = messages.get(0).id().consumer();
             logger.warn(
-                    "That {} of consumer '{}' failed could not be recorded in the inbox, {}. The message's own fate is"
+                    "That {} messages of consumer '{}' failed, {} first, could not be recorded in the inbox. Their own fate is"
                             + " not affected.",
-                    messages.get(0).coordinates(),
+                    messages.size(),
                     consumer,
-                    (messages.size() > 1) ? "nor " + (messages.size() - 1) + " more" : "alone",
+                    messages.get(0).coordinates(),
                     reason);
             this.observers.unrecorded(consumer, reason);
         }
@@ -160,5 +165,59 @@ final class JdbcInboxRecorder implements InboxRecorder {
 
     private static List<MessageId> ids(List<StoredMessage> messages) {
         return messages.stream().map(StoredMessage::id).toList();
+    }
+
+    /** Creates the recorders of listeners that have an inbox, and knows the brokers that they read from. */
+    public static final class Factory implements InboxRecorder.Factory {
+
+        private final JdbcProcessedMessageStore store;
+        private final int maxPayload;
+        private final DeserializerInstrumentation receivedBytes;
+        private final BiPredicate<List<Delivered>, Throwable> isOutage;
+        private final IdempotencyEventListener observers;
+        private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
+
+        /**
+         * Creates no recorder yet.
+         *
+         * @param maxPayload the size in bytes beyond which a payload is left out
+         * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
+         */
+        public Factory(
+                JdbcProcessedMessageStore store,
+                int maxPayload,
+                DeserializerInstrumentation receivedBytes,
+                BiPredicate<List<Delivered>, Throwable> isOutage,
+                IdempotencyEventListener observers) {
+            this.store = store;
+            this.maxPayload = maxPayload;
+            this.receivedBytes = receivedBytes;
+            this.isOutage = isOutage;
+            this.observers = observers;
+        }
+
+        @Override
+        public InboxRecorder create(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+            this.connections.put(consumer, BrokerConnection.of(container));
+            this.receivedBytes.rememberIn(container);
+            boolean retries = container.getMainListenerId() != null;
+            return new JdbcInboxRecorder(
+                    this.store,
+                    message -> StoredMessage.of(
+                            message.id(),
+                            message.coordinates(),
+                            message.record(),
+                            this.receivedBytes.records(),
+                            this.maxPayload,
+                            retries),
+                    this.isOutage,
+                    this.observers);
+        }
+
+        /** Where a consumer reads from, or {@code null} if it is none of this application's. */
+        @Nullable
+        BrokerConnection connectionOf(String consumer) {
+            return this.connections.get(consumer);
+        }
     }
 }

@@ -1,9 +1,13 @@
 package dev.idempotency.internal.job;
 
+import dev.idempotency.OperatorActionException;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +23,8 @@ public final class ConsumerJobs<R> implements AutoCloseable {
 
     private final String kind;
     private final int recordsPerSecond;
-    private final Map<String, Job> jobs = new HashMap<>();
-    private boolean closed;
+    private final Map<String, Job<R>> jobs = new ConcurrentHashMap<>();
+    private volatile boolean closed;
 
     /** {@code kind} names their threads; each job handles {@code recordsPerSecond} at most. */
     public ConsumerJobs(String kind, int recordsPerSecond) {
@@ -33,81 +37,66 @@ public final class ConsumerJobs<R> implements AutoCloseable {
      *
      * @param progress reports how far it has come
      * @param work must not throw, and returns the last report. Others see that one when another job can be started
-     * @return the first report, or {@code null} if a job of the consumer is running
+     * @return the first report
+     * @throws OperatorActionException if a job of the consumer is running
      */
-    public synchronized @Nullable R start(String consumer, Supplier<R> progress, Function<JobControl, R> work) {
-        if (this.closed || isRunning(consumer)) {
-            return null;
-        }
-        Job job = new Job(consumer, progress, work);
-        this.jobs.put(consumer, job);
-        job.start();
+    public synchronized R start(String consumer, Supplier<R> progress, Function<JobControl, R> work) {
+        requireNone(consumer);
+        JobControl control = new JobControl(this.recordsPerSecond);
+        CompletableFuture<R> result = CompletableFuture.supplyAsync(() -> work.apply(control), task -> {
+            Thread thread = new Thread(task, "idempotency-" + this.kind + "-" + consumer);
+            thread.setDaemon(true);
+            thread.start();
+        });
+        this.jobs.put(consumer, new Job<>(progress, control, result));
         return progress.get();
     }
 
-    public synchronized boolean isRunning(String consumer) {
-        Job job = this.jobs.get(consumer);
-        return job != null && job.result == null;
+    /** Throws {@link OperatorActionException} if a job of the consumer is running. */
+    public void requireNone(String consumer) {
+        Job<R> job = this.jobs.get(consumer);
+        if (this.closed || (job != null && !job.result().isDone())) {
+            throw new OperatorActionException(
+                    "A %s of consumer '%s' is running already. Wait until it is done, or cancel it."
+                            .formatted(this.kind, consumer),
+                    null);
+        }
     }
 
     /** The report of the job that runs, or ran last; {@code null} without one. */
-    public synchronized @Nullable R last(String consumer) {
-        Job job = this.jobs.get(consumer);
+    public @Nullable R last(String consumer) {
+        Job<R> job = this.jobs.get(consumer);
         if (job == null) {
             return null;
         }
-        return (job.result != null) ? job.result : job.progress.get();
+        return job.result().isDone() ? job.result().join() : job.progress().get();
     }
 
     /** Has the running job of a consumer end soon; returns whether there is one. */
-    public synchronized boolean cancel(String consumer) {
-        Job job = this.jobs.get(consumer);
-        if (job == null || job.result != null) {
+    public boolean cancel(String consumer) {
+        Job<R> job = this.jobs.get(consumer);
+        if (job == null || job.result().isDone()) {
             return false;
         }
-        job.control.cancel();
+        job.control().cancel();
         return true;
     }
 
     /** Cancels all jobs, waits a little for them to end, and starts no more. */
     @Override
-    public void close() {
-        List<Job> all;
-        synchronized (this) {
-            this.closed = true;
-            all = List.copyOf(this.jobs.values());
-        }
-        all.forEach(job -> job.control.cancel());
-        long deadline = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+    public synchronized void close() {
+        this.closed = true;
+        this.jobs.keySet().forEach(this::cancel);
+        CompletableFuture<?>[] results =
+                this.jobs.values().stream().map(Job::result).toArray(CompletableFuture[]::new);
         try {
-            for (Job job : all) {
-                job.join(Math.max(1, (deadline - System.nanoTime()) / 1_000_000));
-            }
+            CompletableFuture.allOf(results).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException ex) {
+            // They end with the process.
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private final class Job extends Thread {
-
-        private final JobControl control = new JobControl(ConsumerJobs.this.recordsPerSecond);
-        private final Supplier<R> progress;
-        private final Function<JobControl, R> work;
-        private @Nullable R result;
-
-        Job(String consumer, Supplier<R> progress, Function<JobControl, R> work) {
-            super("idempotency-" + ConsumerJobs.this.kind + "-" + consumer);
-            setDaemon(true);
-            this.progress = progress;
-            this.work = work;
-        }
-
-        @Override
-        public void run() {
-            R last = this.work.apply(this.control);
-            synchronized (ConsumerJobs.this) {
-                this.result = last;
-            }
-        }
-    }
+    private record Job<R>(Supplier<R> progress, JobControl control, CompletableFuture<R> result) {}
 }

@@ -1,6 +1,7 @@
 package dev.idempotency.internal.job;
 
 import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.ListenerContainers;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -21,6 +23,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
  * Reads parts of topics byte for byte, beside all who consume them: it is a member of no group, creates no topics, and
@@ -86,9 +89,14 @@ public final class PartitionReader implements AutoCloseable {
                 .toList();
     }
 
-    /** The names of all topics that it may see. */
-    public Collection<String> topics() {
-        return this.consumer.listTopics().keySet();
+    /** The topics that a container reads, by their names or by a pattern. */
+    public List<String> topicsOf(AbstractMessageListenerContainer<?, ?> container) {
+        Pattern pattern = container.getContainerProperties().getTopicPattern();
+        return (pattern == null)
+                ? ListenerContainers.topicsOf(container)
+                : this.consumer.listTopics().keySet().stream()
+                        .filter(topic -> pattern.matcher(topic).matches())
+                        .toList();
     }
 
     /** Returns the current contents of partitions. */

@@ -1,23 +1,23 @@
 package dev.idempotency.internal.job;
 
+import dev.idempotency.OperatorActionException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.kafka.BrokerConnection;
 import dev.idempotency.internal.kafka.RawRecordProducer;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Sends records byte for byte to the brokers that listeners read from: a producer per cluster, and none before it is needed. */
 public final class RawRecordProducers implements AutoCloseable {
-
-    /** Limits the search in a chain of causes. */
-    private static final int MAX_CAUSES = 100;
 
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final @Nullable String applicationName;
@@ -38,24 +38,32 @@ public final class RawRecordProducers implements AutoCloseable {
      * Sends a record to a partition that still exists, and returns when the brokers have it.
      *
      * @param listener the brokers of its listener; {@code null} for the brokers of the application's producers
+     * @param place its topic and partition
+     * @throws OperatorActionException says in words that follow the record's name why it could not be sent
      */
-    public void send(@Nullable BrokerConnection listener, ProducerRecord<byte[], byte[]> record)
-            throws ExecutionException, TimeoutException, InterruptedException {
-        producerFor(listener).send(record);
+    public void send(
+            @Nullable BrokerConnection listener,
+            RecordCoordinates place,
+            byte @Nullable [] key,
+            byte @Nullable [] value,
+            List<Header> headers) {
+        try {
+            producerFor(listener).send(new ProducerRecord<>(place.topic(), place.partition(), key, value, headers));
+        } catch (Exception ex) {
+            if (ex instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            throw new OperatorActionException(
+                    "could not be sent to %s: %s"
+                            .formatted(place.topic(), Causes.of(ex).deepest()),
+                    ex);
+        }
     }
 
     /** Whether this record was refused and others may be accepted, rather than the brokers being unavailable. */
     public static boolean isRefusal(Throwable failure) {
-        boolean refused = false;
-        Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < MAX_CAUSES; depth++) {
-            if (cause instanceof RetriableException) {
-                return false;
-            }
-            refused |= cause instanceof ApiException;
-            cause = cause.getCause();
-        }
-        return refused;
+        Causes causes = Causes.of(failure);
+        return causes.contains(ApiException.class) && !causes.contains(RetriableException.class);
     }
 
     private synchronized RawRecordProducer producerFor(@Nullable BrokerConnection listener) {

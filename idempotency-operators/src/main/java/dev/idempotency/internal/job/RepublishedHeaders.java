@@ -26,12 +26,7 @@ public final class RepublishedHeaders {
 
     private RepublishedHeaders() {}
 
-    /** The headers for a copy of a record that had these, and stood there. */
-    public static List<Header> of(Iterable<Header> headers, RecordCoordinates original) {
-        return of(headers, original, name -> false);
-    }
-
-    /** The same without others that are not to be seen again. */
+    /** The headers for a copy of a record that had these, and stood there, without some that are not to be seen again. */
     public static List<Header> of(Iterable<Header> headers, RecordCoordinates original, Predicate<String> leftOut) {
         List<Header> kept = new ArrayList<>();
         for (Header header : headers) {

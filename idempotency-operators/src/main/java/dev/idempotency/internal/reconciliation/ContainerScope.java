@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
-import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -42,13 +41,7 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
                     .filter(partition -> reader.partitionsOf(partition.topic()).contains(partition))
                     .toList();
         }
-        Pattern pattern = this.container.getContainerProperties().getTopicPattern();
-        List<String> topics = (pattern == null)
-                ? ListenerContainers.topicsOf(this.container)
-                : reader.topics().stream()
-                        .filter(topic -> pattern.matcher(topic).matches())
-                        .toList();
-        return topics.stream()
+        return reader.topicsOf(this.container).stream()
                 .flatMap(topic -> reader.partitionsOf(topic).stream())
                 .toList();
     }

@@ -9,20 +9,17 @@ import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.job.ConsumerJobs;
 import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
+import dev.idempotency.internal.redrive.DeadLetterSources;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
-import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -36,7 +33,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
     private final Supplier<List<ProtectedListener>> listeners;
     private final ProcessedMessageStore store;
     private final Supplier<@Nullable Inbox> inbox;
-    private final DeadLetters deadLetters;
+    private final DeadLetterSources deadLetters;
     private final RawRecordProducers producers;
     private final IdempotencyEventListener observers;
     private final ConsumerJobs<ReconciliationReport> jobs;
@@ -52,7 +49,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
             Supplier<List<ProtectedListener>> listeners,
             ProcessedMessageStore store,
             Supplier<@Nullable Inbox> inbox,
-            DeadLetters deadLetters,
+            DeadLetterSources deadLetters,
             RawRecordProducers producers,
             int recordsPerSecond,
             IdempotencyEventListener observers) {
@@ -67,9 +64,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
 
     @Override
     public Set<String> consumers() {
-        return this.listeners.get().stream()
-                .map(listener -> listener.consumer().name())
-                .collect(Collectors.toCollection(TreeSet::new));
+        return this.deadLetters.consumers();
     }
 
     @Override
@@ -106,22 +101,15 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
                 this.inbox.get(),
                 this.deadLetters,
                 this.producers);
-        ReconciliationReport started = this.jobs.start(consumer, run::progress, control -> {
+        return this.jobs.start(consumer, run::progress, control -> {
             ReconciliationReport report = run.run(control);
             this.observers.reconciled(new Reconciled(
                     consumer,
-                    report.state().name().toLowerCase(Locale.ROOT),
+                    report.state().toString(),
                     report.took(),
                     report.count(ReconciliationOutcome.MISSING) - report.replayed()));
             return report;
         });
-        if (started == null) {
-            throw new OperatorActionException(
-                    "Consumer '%s' is being reconciled already. Wait until that is done, or cancel it."
-                            .formatted(consumer),
-                    null);
-        }
-        return started;
     }
 
     /** The consumer's containers of retry topics, or all others. */

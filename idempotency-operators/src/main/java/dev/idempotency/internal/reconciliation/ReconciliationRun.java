@@ -15,13 +15,13 @@ import dev.idempotency.internal.kafka.BrokerConnection;
 import dev.idempotency.internal.kafka.BrokerQueries;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.listener.RecordIdentifier;
+import dev.idempotency.internal.redrive.DeadLetterSources;
 import dev.idempotency.internal.redrive.OriginalRecords;
+import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationReport.MissingMessage;
-import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.reconciliation.ReconciliationRequest;
-import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -32,17 +32,18 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Looks at the records of one consumer that its group has committed, a poll at a time, and at what became of each. */
 final class ReconciliationRun {
@@ -62,7 +63,7 @@ final class ReconciliationRun {
     private final Instant remembered;
     private final ProcessedMessageStore store;
     private final @Nullable Inbox inbox;
-    private final DeadLetters deadLetters;
+    private final DeadLetterSources deadLetters;
     private final RawRecordProducers producers;
 
     /** Partitions that were looked at: several containers may share them. */
@@ -98,7 +99,7 @@ final class ReconciliationRun {
             Instant remembered,
             ProcessedMessageStore store,
             @Nullable Inbox inbox,
-            DeadLetters deadLetters,
+            DeadLetterSources deadLetters,
             RawRecordProducers producers) {
         this.request = request;
         this.scopes = scopes;
@@ -111,7 +112,7 @@ final class ReconciliationRun {
         for (ReconciliationOutcome outcome : ReconciliationOutcome.values()) {
             this.fates.put(outcome, 0L);
         }
-        this.progress = report(State.RUNNING, null);
+        this.progress = report(JobState.RUNNING, null);
     }
 
     /** Looks at all records, and reports how that ended. */
@@ -120,33 +121,27 @@ final class ReconciliationRun {
         ReconciliationReport report;
         try {
             this.scopes.forEach(scope -> reconcile(scope, control));
-            report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+            report = report(control.isCancelled() ? JobState.CANCELLED : JobState.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
             // Also errors of deserializers and filters: otherwise the report would stay RUNNING.
             logger.warn("The reconciliation of consumer '{}' failed", consumer, ex);
             boolean explained = ex instanceof OperatorActionException && ex.getCause() == null;
             report = report(
-                    State.FAILED,
+                    JobState.FAILED,
                     explained
                             ? ex.getMessage()
                             : "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
                                     .formatted(consumer, Causes.of(ex).deepest()));
         }
-        if (report.count(ReconciliationOutcome.MISSING) > 0) {
-            logger.warn(
-                    "Consumer '{}' has committed {} messages of {} of which nothing is known, such as {}; {} were sent again",
-                    consumer,
-                    report.count(ReconciliationOutcome.MISSING),
-                    report.read(),
-                    report.missing().get(0).record(),
-                    report.replayed());
-        } else if (report.state() != State.FAILED) {
-            logger.info(
-                    "The reconciliation of consumer '{}' is {}: {} records, none missing",
-                    consumer,
-                    report.state(),
-                    report.read());
-        }
+        long lost = report.count(ReconciliationOutcome.MISSING);
+        logger.atLevel((lost > 0) ? Level.WARN : Level.INFO)
+                .log(
+                        "The reconciliation of consumer '{}' is {}: {} records, {} missing, {} of them sent again",
+                        consumer,
+                        report.state(),
+                        report.read(),
+                        lost,
+                        report.replayed());
         return report;
     }
 
@@ -165,12 +160,12 @@ final class ReconciliationRun {
             // To be read after it is known what the group has committed.
             this.dead = null;
             this.records += wanted.values().stream().mapToLong(Range::length).sum();
-            this.progress = report(State.RUNNING, null);
+            this.progress = report(JobState.RUNNING, null);
             reader.read(wanted, control::isCancelled, polled -> {
                 control.pace(polled.size());
                 if (!control.isCancelled()) {
                     reconcile(identifier, polled, brokers, control);
-                    this.progress = report(State.RUNNING, null);
+                    this.progress = report(JobState.RUNNING, null);
                 }
             });
         }
@@ -203,7 +198,7 @@ final class ReconciliationRun {
             RecordIdentifier.Identification identification = identifier.identify(record);
             MessageId messageId = identification.id();
             if (messageId == null) {
-                found(fateOf(identification, record, control));
+                found(fateOf(identification.kind(), record, control));
             } else {
                 candidates.add(new IdentifiedRecord(record, messageId));
             }
@@ -244,16 +239,14 @@ final class ReconciliationRun {
         }
     }
 
-    private ReconciliationOutcome fateOf(
-            RecordIdentifier.Identification identification, ConsumerRecord<?, ?> record, JobControl control) {
-        if (identification.kind() == RecordIdentifier.Kind.FILTERED) {
+    private ReconciliationOutcome fateOf(RecordIdentifier.Kind kind, ConsumerRecord<?, ?> record, JobControl control) {
+        if (kind == RecordIdentifier.Kind.FILTERED) {
             return ReconciliationOutcome.FILTERED;
         }
-        boolean unreadable = identification.kind() == RecordIdentifier.Kind.UNREADABLE;
-        ReconciliationOutcome elsewhere = findElsewhere(record, control);
-        return (elsewhere != null)
-                ? elsewhere
-                : unreadable ? ReconciliationOutcome.UNREADABLE : ReconciliationOutcome.WITHOUT_KEY;
+        ReconciliationOutcome otherwise = (kind == RecordIdentifier.Kind.UNREADABLE)
+                ? ReconciliationOutcome.UNREADABLE
+                : ReconciliationOutcome.WITHOUT_KEY;
+        return Objects.requireNonNullElse(findElsewhere(record, control), otherwise);
     }
 
     /**
@@ -315,23 +308,16 @@ final class ReconciliationRun {
         try {
             this.producers.send(
                     brokers,
-                    new ProducerRecord<>(
-                            record.topic(),
-                            record.partition(),
-                            record.key(),
-                            record.value(),
-                            RepublishedHeaders.of(record.headers(), KafkaCoordinates.original(record))));
-        } catch (Exception ex) {
-            if (ex instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            String failure = "%s could not be sent again: %s"
-                    .formatted(place, Causes.of(ex).deepest());
+                    place,
+                    record.key(),
+                    record.value(),
+                    RepublishedHeaders.of(record.headers(), KafkaCoordinates.original(record), name -> false));
+        } catch (OperatorActionException ex) {
             if (!RawRecordProducers.isRefusal(ex)) {
-                throw new OperatorActionException(failure, ex);
+                throw ex;
             }
             this.refused++;
-            this.firstRefusal = (this.firstRefusal != null) ? this.firstRefusal : failure;
+            this.firstRefusal = (this.firstRefusal != null) ? this.firstRefusal : place + " " + ex.getMessage();
             return;
         }
         logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
@@ -348,7 +334,7 @@ final class ReconciliationRun {
         return this.progress;
     }
 
-    private ReconciliationReport report(State state, @Nullable String failure) {
+    private ReconciliationReport report(JobState state, @Nullable String failure) {
         double share = (this.records > 0) ? Math.min(1, (double) this.read / this.records) : 0;
         return new ReconciliationReport(
                 this.request.consumer(),
@@ -358,7 +344,7 @@ final class ReconciliationRun {
                 this.startedAt,
                 Duration.between(this.startedAt, Instant.now()),
                 this.records,
-                (state == State.COMPLETED) ? 1 : share,
+                (state == JobState.COMPLETED) ? 1 : share,
                 this.read,
                 new EnumMap<>(this.fates),
                 new TreeMap<>(this.judgedFrom),

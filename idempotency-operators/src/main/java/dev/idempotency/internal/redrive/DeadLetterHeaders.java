@@ -3,7 +3,6 @@ package dev.idempotency.internal.redrive;
 import dev.idempotency.internal.failure.DeadLetterPublisher;
 import dev.idempotency.internal.job.RepublishedHeaders;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.redrive.DeadLetterSourceResolver.Source;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
@@ -38,13 +37,13 @@ final class DeadLetterHeaders {
     private DeadLetterHeaders() {}
 
     /** Whether a dead letter is one of this consumer's; one that does not say whose it is may be anybody's. */
-    static boolean belongsTo(Source source, Headers headers) {
-        String consumer = last(headers, DeadLetterPublisher.CONSUMER_HEADER);
-        if (consumer != null) {
-            return consumer.equals(source.consumer());
+    static boolean belongsTo(String consumer, Set<String> groups, Headers headers) {
+        String named = last(headers, DeadLetterPublisher.CONSUMER_HEADER);
+        if (named != null) {
+            return named.equals(consumer);
         }
         String group = group(headers);
-        return group == null || source.groups().contains(group);
+        return group == null || groups.contains(group);
     }
 
     static @Nullable String group(Headers headers) {

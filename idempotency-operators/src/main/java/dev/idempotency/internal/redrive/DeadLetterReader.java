@@ -1,12 +1,13 @@
 package dev.idempotency.internal.redrive;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.internal.job.PartitionReader;
 import dev.idempotency.internal.job.PartitionReader.Range;
+import dev.idempotency.internal.kafka.BrokerConnection;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.redrive.DeadLetterSourceResolver.Source;
+import dev.idempotency.job.Page;
 import dev.idempotency.redrive.DeadLetter;
-import dev.idempotency.redrive.DeadLetterPage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
 import java.time.Instant;
@@ -15,10 +16,14 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -28,6 +33,35 @@ import org.jspecify.annotations.Nullable;
 /** Reads the dead-letter topics of a consumer that exist, and up to where their records were sent back. For one thread. */
 final class DeadLetterReader implements AutoCloseable {
 
+    /**
+     * Where the dead letters of a consumer are, and where they belong.
+     *
+     * @param groups its consumer groups
+     * @param listener where it reads from
+     * @param topics its own topics, without its retry topics
+     * @param deadLetterTopics topics that may exist
+     * @param deadLetterBrokers the brokers that they are on
+     * @param maxRedrives how often a dead letter is sent back at most
+     */
+    record Source(
+            ConsumerDescription description,
+            Set<String> groups,
+            BrokerConnection listener,
+            Set<String> topics,
+            SortedSet<String> deadLetterTopics,
+            BrokerConnection deadLetterBrokers,
+            int maxRedrives) {
+
+        String consumer() {
+            return this.description.name();
+        }
+
+        /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */
+        String redriveGroup() {
+            return this.groups.stream().sorted().findFirst().orElse("idempotency") + ".redrive." + consumer();
+        }
+    }
+
     /** How many records are looked through for a page. */
     private static final int LARGEST_SCAN = 20_000;
 
@@ -35,14 +69,12 @@ final class DeadLetterReader implements AutoCloseable {
             Comparator.comparing(TopicPartition::topic).thenComparingInt(TopicPartition::partition);
 
     private final Source source;
-    private final int maxRedrives;
     private final PartitionReader reader;
     private final SortedMap<TopicPartition, Range> contents = new TreeMap<>(ORDER);
     private final Map<TopicPartition, Long> positions = new HashMap<>();
 
-    DeadLetterReader(Source source, int maxRedrives) {
+    DeadLetterReader(Source source) {
         this.source = source;
-        this.maxRedrives = maxRedrives;
         this.reader = new PartitionReader(source.deadLetterBrokers(), "dead-letters", source.redriveGroup(), true);
         try {
             List<TopicPartition> partitions = source.deadLetterTopics().stream()
@@ -89,7 +121,8 @@ final class DeadLetterReader implements AutoCloseable {
     OriginalRecords originalsSince(Instant time, BooleanSupplier stopped) {
         OriginalRecords originals = new OriginalRecords();
         this.reader.read(this.reader.since(time, this.contents), stopped, records -> records.stream()
-                .filter(record -> DeadLetterHeaders.belongsTo(this.source, record.headers()))
+                .filter(record ->
+                        DeadLetterHeaders.belongsTo(this.source.consumer(), this.source.groups(), record.headers()))
                 .forEach(originals::addOriginalOf));
         return originals;
     }
@@ -107,14 +140,20 @@ final class DeadLetterReader implements AutoCloseable {
         return (found.isEmpty() || letterOf(found.get(0)) == null) ? null : found.get(0);
     }
 
+    SortedSet<String> topics() {
+        return this.contents.keySet().stream()
+                .map(TopicPartition::topic)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
     /** A page of dead letters: topics by name, their partitions by number, the oldest records first. */
-    DeadLetterPage find(DeadLetterQuery query) {
+    Page<DeadLetter> find(DeadLetterQuery query, @Nullable RecordCoordinates after) {
         List<DeadLetter> found = new ArrayList<>();
         List<RecordCoordinates> scanned = new ArrayList<>();
         BooleanSupplier full = () -> found.size() >= query.size() || scanned.size() >= LARGEST_SCAN;
         this.contents.forEach((partition, all) -> {
             if (!full.getAsBoolean()) {
-                read(partition, after(query.after(), partition, all), full, records -> {
+                read(partition, after(after, partition, all), full, records -> {
                     for (ConsumerRecord<byte[], byte[]> record : records) {
                         if (!full.getAsBoolean()) {
                             scanned.add(KafkaCoordinates.of(record));
@@ -127,12 +166,8 @@ final class DeadLetterReader implements AutoCloseable {
                 });
             }
         });
-        RecordCoordinates next = full.getAsBoolean() ? scanned.get(scanned.size() - 1) : null;
-        List<String> topics = this.contents.keySet().stream()
-                .map(TopicPartition::topic)
-                .distinct()
-                .toList();
-        return new DeadLetterPage(found, topics, next);
+        return new Page<>(
+                found, full.getAsBoolean() ? scanned.get(scanned.size() - 1).toString() : null);
     }
 
     private static Range after(@Nullable RecordCoordinates last, TopicPartition partition, Range all) {
@@ -148,7 +183,7 @@ final class DeadLetterReader implements AutoCloseable {
     @Nullable
     DeadLetter letterOf(ConsumerRecord<byte[], byte[]> record) {
         Headers headers = record.headers();
-        if (!DeadLetterHeaders.belongsTo(this.source, headers)) {
+        if (!DeadLetterHeaders.belongsTo(this.source.consumer(), this.source.groups(), headers)) {
             return null;
         }
         RecordCoordinates first = KafkaCoordinates.original(record);
@@ -167,7 +202,7 @@ final class DeadLetterReader implements AutoCloseable {
     }
 
     private DeadLetterStatus statusOf(ConsumerRecord<?, ?> record, int redrives) {
-        if (redrives >= this.maxRedrives) {
+        if (redrives >= this.source.maxRedrives()) {
             return DeadLetterStatus.EXHAUSTED;
         }
         Instant forgotten = Instant.now().minus(this.source.description().retention());

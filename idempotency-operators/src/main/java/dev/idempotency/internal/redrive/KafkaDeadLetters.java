@@ -5,63 +5,60 @@ import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.job.ConsumerJobs;
 import dev.idempotency.internal.job.RawRecordProducers;
-import dev.idempotency.internal.redrive.DeadLetterSourceResolver.Source;
+import dev.idempotency.internal.redrive.DeadLetterReader.Source;
+import dev.idempotency.job.Page;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterMessage;
-import dev.idempotency.redrive.DeadLetterPage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.redrive.ExceptionPattern;
 import dev.idempotency.redrive.RedriveReport;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 
 /** {@link DeadLetters} in the dead-letter topics of the brokers. */
 public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
 
-    private final DeadLetterSourceResolver sources;
+    private final DeadLetterSources sources;
     private final RawRecordProducers producers;
-    private final int maxRedrives;
     private final ConsumerJobs<RedriveReport> jobs;
 
     /**
      * Reads nothing yet.
      *
      * @param producers sends dead letters back, and is closed with this
-     * @param maxRedrives how often a dead letter is sent back at most
      * @param redrivesPerSecond how many are sent at most
      */
-    public KafkaDeadLetters(
-            DeadLetterSourceResolver sources, RawRecordProducers producers, int maxRedrives, int redrivesPerSecond) {
+    public KafkaDeadLetters(DeadLetterSources sources, RawRecordProducers producers, int redrivesPerSecond) {
         this.sources = sources;
         this.producers = producers;
-        this.maxRedrives = maxRedrives;
         this.jobs = new ConsumerJobs<>("redrive", redrivesPerSecond);
     }
 
     @Override
     public Set<String> consumers() {
-        return new TreeSet<>(this.sources.consumers());
+        return this.sources.consumers();
     }
 
     @Override
-    public DeadLetterPage find(DeadLetterQuery query) {
-        return read(source(query.consumer()), reader -> reader.find(query));
+    public Set<String> topics(String consumer) {
+        return this.sources.read(this.sources.find(consumer), DeadLetterReader::topics);
+    }
+
+    @Override
+    public Page<DeadLetter> find(DeadLetterQuery query) {
+        RecordCoordinates after = (query.after() != null) ? RecordCoordinates.parse(query.after()) : null;
+        return this.sources.read(this.sources.find(query.consumer()), reader -> reader.find(query, after));
     }
 
     @Override
     public @Nullable DeadLetterMessage find(String consumer, RecordCoordinates record) {
-        return read(source(consumer), reader -> {
+        return this.sources.read(this.sources.find(consumer), reader -> {
             ConsumerRecord<byte[], byte[]> found = reader.find(record);
             return (found == null)
                     ? null
@@ -74,17 +71,10 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
     }
 
     @Override
-    public OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
-        return read(source(consumer), reader -> reader.originalsSince(since, stopped));
-    }
-
-    @Override
     public @Nullable RedriveReport redrive(String consumer, RecordCoordinates record) {
-        Source source = source(consumer);
-        if (this.jobs.isRunning(consumer)) {
-            throw underWay(consumer);
-        }
-        return read(source, reader -> {
+        Source source = this.sources.find(consumer);
+        this.jobs.requireNone(consumer);
+        return this.sources.read(source, reader -> {
             ConsumerRecord<byte[], byte[]> found = reader.find(record);
             if (found == null) {
                 return null;
@@ -105,7 +95,7 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
     }
 
     private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
-        Source source = source(consumer);
+        Source source = this.sources.find(consumer);
         if (source.description().strategy() == DeduplicationStrategy.OFFSET) {
             throw new OperatorActionException(
                     "Consumer '%s' has DeduplicationStrategy.OFFSET and would apply again what is sent back twice. Redrive its dead letters by their coordinates, each once."
@@ -113,19 +103,7 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
                     null);
         }
         Redrive redrive = new Redrive(source, selection, this.producers);
-        RedriveReport started = this.jobs.start(
-                consumer, redrive::progress, control -> redrive.run(selected, this.maxRedrives, control));
-        if (started == null) {
-            throw underWay(consumer);
-        }
-        return started;
-    }
-
-    private static OperatorActionException underWay(String consumer) {
-        return new OperatorActionException(
-                "Dead letters of consumer '%s' are being redriven already. Wait until that is done, or cancel it."
-                        .formatted(consumer),
-                null);
+        return this.jobs.start(consumer, redrive::progress, control -> redrive.run(selected, control));
     }
 
     @Override
@@ -136,36 +114,6 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
     @Override
     public boolean cancel(String consumer) {
         return this.jobs.cancel(consumer);
-    }
-
-    private Source source(String consumer) {
-        Source source;
-        try {
-            source = this.sources.resolve(consumer);
-        } catch (KafkaException ex) {
-            throw new OperatorActionException(
-                    "The topics of consumer '%s', which are found by a pattern, cannot be listed: %s. See that the brokers can be reached with the listener's settings, and that the application may describe topics."
-                            .formatted(consumer, ex),
-                    ex);
-        }
-        if (source == null) {
-            throw new OperatorActionException(
-                    "There is no listener of consumer '%s' in this application; there are %s"
-                            .formatted(consumer, consumers()),
-                    null);
-        }
-        return source;
-    }
-
-    private <T extends @Nullable Object> T read(Source source, Function<DeadLetterReader, T> work) {
-        try (DeadLetterReader reader = new DeadLetterReader(source, this.maxRedrives)) {
-            return work.apply(reader);
-        } catch (KafkaException ex) {
-            throw new OperatorActionException(
-                    "The dead letters of consumer '%s' in %s cannot be read: %s. See that the brokers can be reached with the listener's settings, and that the application may read these topics, and commit offsets as group '%s'."
-                            .formatted(source.consumer(), source.deadLetterTopics(), ex, source.redriveGroup()),
-                    ex);
-        }
     }
 
     @Override

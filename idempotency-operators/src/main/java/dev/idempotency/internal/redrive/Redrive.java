@@ -6,12 +6,12 @@ import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.job.JobControl;
 import dev.idempotency.internal.job.PartitionReader.Range;
 import dev.idempotency.internal.job.RawRecordProducers;
-import dev.idempotency.internal.redrive.DeadLetterSourceResolver.Source;
+import dev.idempotency.internal.redrive.DeadLetterReader.Source;
+import dev.idempotency.job.JobState;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterStatus;
 import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.redrive.RedriveReport.Refusal;
-import dev.idempotency.redrive.RedriveReport.State;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -21,7 +21,6 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,21 +55,21 @@ final class Redrive {
         this.source = source;
         this.selection = selection;
         this.producers = producers;
-        this.progress = report(State.RUNNING, null);
+        this.progress = report(JobState.RUNNING, null);
     }
 
     /** Sends back all pending ones that are selected, and reports how that ended. */
-    RedriveReport run(Predicate<DeadLetter> selected, int maxRedrives, JobControl control) {
+    RedriveReport run(Predicate<DeadLetter> selected, JobControl control) {
         RedriveReport report;
-        try (DeadLetterReader reader = new DeadLetterReader(this.source, maxRedrives)) {
+        try (DeadLetterReader reader = new DeadLetterReader(this.source)) {
             Map<TopicPartition, Range> ranges = reader.rest();
             this.records = ranges.values().stream().mapToLong(Range::length).sum();
             ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
-            report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+            report = report(control.isCancelled() ? JobState.CANCELLED : JobState.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
             logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
             report = report(
-                    State.FAILED,
+                    JobState.FAILED,
                     "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
                             .formatted(
                                     this.source.consumer(),
@@ -98,7 +97,7 @@ final class Redrive {
                 left.compareAndSet(false, !settled);
                 done = left.get() ? done : record.offset() + 1;
                 this.read++;
-                this.progress = report(State.RUNNING, null);
+                this.progress = report(JobState.RUNNING, null);
             }
             reader.commit(partition, done);
         });
@@ -135,7 +134,7 @@ final class Redrive {
         } else {
             send(letter, record);
         }
-        return report(State.COMPLETED, null);
+        return report(JobState.COMPLETED, null);
     }
 
     /** Returns whether it was sent and not refused. */
@@ -144,26 +143,20 @@ final class Redrive {
         try {
             this.producers.send(
                     this.source.listener(),
-                    new ProducerRecord<>(
-                            original.topic(),
-                            original.partition(),
-                            record.key(),
-                            record.value(),
-                            DeadLetterHeaders.forRedrive(record)));
-        } catch (Exception ex) {
-            if (ex instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            Throwable cause = Causes.of(ex).deepest();
+                    original,
+                    record.key(),
+                    record.value(),
+                    DeadLetterHeaders.forRedrive(record));
+        } catch (OperatorActionException ex) {
             if (!RawRecordProducers.isRefusal(ex)) {
                 throw new OperatorActionException(
-                        "Dead letter %s of consumer '%s' could not be sent to %s: %s. It can be redriven again."
-                                .formatted(letter.record(), this.source.consumer(), original.topic(), cause),
-                        ex);
+                        "Dead letter %s of consumer '%s' %s. It can be redriven again."
+                                .formatted(letter.record(), this.source.consumer(), ex.getMessage()),
+                        ex.getCause());
             }
             this.refused++;
             if (this.refusals.size() < REFUSALS_SHOWN) {
-                this.refusals.add(new Refusal(letter.record(), String.valueOf(cause)));
+                this.refusals.add(new Refusal(letter.record(), String.valueOf(ex.getMessage())));
             }
             return false;
         }
@@ -183,13 +176,13 @@ final class Redrive {
         return this.progress;
     }
 
-    private RedriveReport report(State state, @Nullable String failure) {
+    private RedriveReport report(JobState state, @Nullable String failure) {
         return new RedriveReport(
                 this.source.consumer(),
                 this.selection,
                 state,
                 this.startedAt,
-                (state != State.RUNNING) ? Instant.now() : null,
+                (state != JobState.RUNNING) ? Instant.now() : null,
                 this.records,
                 this.read,
                 this.sent,

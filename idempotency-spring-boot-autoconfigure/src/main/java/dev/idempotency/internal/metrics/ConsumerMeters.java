@@ -20,25 +20,34 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.EnumMap;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** The meters of one consumer: all are registered at start-up, so that none is looked up per message. */
 final class ConsumerMeters implements IdempotencyEventListener {
 
+    private static final String CLAIMED = "claimed";
+    private static final String DUPLICATE = "duplicate";
+    private static final String MIXED = "mixed";
+    private static final String TIMEOUT = "timeout";
+    private static final String FAILED = "failed";
+
     private final MeterRegistry registry;
     private final Tags tags;
-    private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
-    private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
-    private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
-    private final Map<StepOutcome, Counter> steps = new EnumMap<>(StepOutcome.class);
+    private final Map<Outcome, Counter> messages;
+    private final Map<DuplicateKind, Counter> hits;
+    private final Map<String, Timer> claims;
+    private final Map<StepOutcome, Counter> steps;
     private final Counter conflicts;
     private final Timer lag;
     private final Timer age;
@@ -53,32 +62,31 @@ final class ConsumerMeters implements IdempotencyEventListener {
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
         this.registry = registry;
         this.tags = Tags.of(IdempotencyMeters.CONSUMER, consumer.name());
-        for (Outcome outcome : Outcome.values()) {
-            this.messages.put(
-                    outcome,
-                    counter(
-                            IdempotencyMeters.MESSAGES,
-                            "Messages by what became of them",
-                            IdempotencyMeters.OUTCOME,
-                            outcome.tag()));
-        }
-        for (DuplicateKind kind : kindsOf(consumer.strategy())) {
-            String tag = kind.name().toLowerCase(Locale.ROOT);
-            this.hits.put(
-                    kind, counter(IdempotencyMeters.DEDUP_HITS, "Duplicates by kind", IdempotencyMeters.KIND, tag));
-        }
-        for (ClaimResult result : ClaimResult.values()) {
-            this.claims.put(
-                    result,
-                    timer(IdempotencyMeters.CLAIM, "Claims, with the look-up of a duplicate's original")
-                            .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
-                            .register(registry));
-        }
-        for (StepOutcome outcome : StepOutcome.values()) {
-            this.steps.put(
-                    outcome,
-                    counter(IdempotencyMeters.STEPS, "Steps by outcome", IdempotencyMeters.OUTCOME, outcome.tag()));
-        }
+        this.messages = each(
+                Arrays.asList(Outcome.values()),
+                outcome -> counter(
+                        IdempotencyMeters.MESSAGES,
+                        "Messages by what became of them",
+                        IdempotencyMeters.OUTCOME,
+                        outcome.tag()));
+        this.hits = each(
+                kindsOf(consumer.strategy()),
+                kind -> counter(
+                        IdempotencyMeters.DEDUP_HITS,
+                        "Duplicates by kind",
+                        IdempotencyMeters.KIND,
+                        kind.name().toLowerCase(Locale.ROOT)));
+        this.claims = each(
+                List.of(CLAIMED, DUPLICATE, MIXED, TIMEOUT, FAILED),
+                result -> timer(
+                        IdempotencyMeters.CLAIM,
+                        "Claims, with the look-up of a duplicate's original",
+                        IdempotencyMeters.RESULT,
+                        result));
+        this.steps = each(
+                Arrays.asList(StepOutcome.values()),
+                outcome ->
+                        counter(IdempotencyMeters.STEPS, "Steps by outcome", IdempotencyMeters.OUTCOME, outcome.tag()));
         this.conflicts =
                 counter(IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload");
         this.retries = counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed");
@@ -86,15 +94,14 @@ final class ConsumerMeters implements IdempotencyEventListener {
         this.positionResets = (consumer.strategy() == DeduplicationStrategy.OFFSET)
                 ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset")
                 : null;
-        this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again")
-                .register(registry);
-        this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key")
-                .register(registry);
+        this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again");
+        this.lockWait = timer(IdempotencyMeters.LOCK_WAIT, "How long listeners waited for the lock of a business key");
         this.listener = timer(
-                        IdempotencyMeters.LISTENER,
-                        "Transactions in which the listener ran, from the wait for a connection to the commit")
-                .register(registry);
-        this.age = timer(IdempotencyMeters.DEDUP_AGE, "How long before its duplicate a message was processed")
+                IdempotencyMeters.LISTENER,
+                "Transactions in which the listener ran, from the wait for a connection to the commit");
+        this.age = Timer.builder(IdempotencyMeters.DEDUP_AGE)
+                .description("How long before its duplicate a message was processed")
+                .tags(this.tags)
                 .serviceLevelObjectives(agesUpTo(consumer.retention()))
                 .minimumExpectedValue(Duration.ofMillis(100))
                 .maximumExpectedValue(consumer.retention().multipliedBy(2))
@@ -103,6 +110,10 @@ final class ConsumerMeters implements IdempotencyEventListener {
                 gauge(IdempotencyMeters.DEAD_LETTERS_REFUSED, "Partitions that wait for their dead-letter topic");
         this.outage =
                 gauge(IdempotencyMeters.OUTAGE, "1 while the consumer waits for the database, the broker or keys");
+    }
+
+    private static <K, M> Map<K, M> each(Collection<K> keys, Function<K, M> meter) {
+        return keys.stream().collect(Collectors.toMap(Function.identity(), meter));
     }
 
     private AtomicInteger gauge(String name, String description) {
@@ -115,19 +126,22 @@ final class ConsumerMeters implements IdempotencyEventListener {
         return value;
     }
 
-    private Counter counter(String name, String description, String... tags) {
+    private Counter counter(String name, String description, String... more) {
         return Counter.builder(name)
                 .description(description)
-                .tags(this.tags.and(tags))
+                .tags(this.tags.and(more))
                 .register(this.registry);
     }
 
-    private Timer.Builder timer(String name, String description) {
-        return Timer.builder(name).description(description).tags(this.tags);
+    private Timer timer(String name, String description, String... more) {
+        return Timer.builder(name)
+                .description(description)
+                .tags(this.tags.and(more))
+                .register(this.registry);
     }
 
     /** A constraint says no more than that it is a duplicate; everybody else knows whose doing it is. */
-    private static Set<DuplicateKind> kindsOf(DeduplicationStrategy strategy) {
+    private static EnumSet<DuplicateKind> kindsOf(DeduplicationStrategy strategy) {
         EnumSet<DuplicateKind> unknown = EnumSet.of(DuplicateKind.UNKNOWN);
         return (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) ? unknown : EnumSet.complementOf(unknown);
     }
@@ -147,12 +161,14 @@ final class ConsumerMeters implements IdempotencyEventListener {
 
     @Override
     public void claimAnswered(int claimed, int duplicates, long nanos) {
-        this.claims.get(ClaimResult.of(claimed, duplicates)).record(nanos, TimeUnit.NANOSECONDS);
+        String result = (duplicates == 0) ? CLAIMED : (claimed == 0) ? DUPLICATE : MIXED;
+        this.claims.get(result).record(nanos, TimeUnit.NANOSECONDS);
     }
 
     @Override
     public void claimFailed(RuntimeException reason, long nanos) {
-        this.claims.get(ClaimResult.of(reason)).record(nanos, TimeUnit.NANOSECONDS);
+        String result = (reason instanceof ClaimTimeoutException) ? TIMEOUT : FAILED;
+        this.claims.get(result).record(nanos, TimeUnit.NANOSECONDS);
     }
 
     @Override
@@ -162,12 +178,12 @@ final class ConsumerMeters implements IdempotencyEventListener {
 
     @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
-        count(Outcome.PROCESSED, 1);
+        this.messages.get(Outcome.PROCESSED).increment();
     }
 
     @Override
     public void duplicate(Duplicate duplicate) {
-        count(Outcome.DUPLICATE, 1);
+        this.messages.get(Outcome.DUPLICATE).increment();
         this.hits.get(duplicate.kind()).increment();
         if (duplicate.age() != null) {
             this.age.record(duplicate.age());
@@ -181,17 +197,17 @@ final class ConsumerMeters implements IdempotencyEventListener {
 
     @Override
     public void stale(Stale stale) {
-        count(Outcome.STALE, 1);
+        this.messages.get(Outcome.STALE).increment();
     }
 
     @Override
     public void missingKey(RecordCoordinates coordinates) {
-        count(Outcome.MISSING_KEY, 1);
+        this.messages.get(Outcome.MISSING_KEY).increment();
     }
 
     @Override
     public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
-        count(Outcome.FAILED, 1);
+        this.messages.get(Outcome.FAILED).increment();
     }
 
     @Override
@@ -234,30 +250,5 @@ final class ConsumerMeters implements IdempotencyEventListener {
     @Override
     public void outageEnded(long nanos) {
         this.outage.set(0);
-    }
-
-    private void count(Outcome outcome, int messages) {
-        this.messages.get(outcome).increment(messages);
-    }
-
-    /** How a claim was answered. */
-    private enum ClaimResult {
-        CLAIMED,
-        DUPLICATE,
-        /** A batch with some of each. */
-        MIXED,
-        TIMEOUT,
-        FAILED;
-
-        static ClaimResult of(int claimed, int duplicates) {
-            if (duplicates == 0) {
-                return CLAIMED;
-            }
-            return (claimed == 0) ? DUPLICATE : MIXED;
-        }
-
-        static ClaimResult of(RuntimeException failure) {
-            return (failure instanceof ClaimTimeoutException) ? TIMEOUT : FAILED;
-        }
     }
 }

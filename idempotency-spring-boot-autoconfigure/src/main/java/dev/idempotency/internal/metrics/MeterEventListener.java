@@ -1,8 +1,10 @@
 package dev.idempotency.internal.metrics;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.event.CleanupRun;
 import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.event.Reconciled;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
@@ -13,7 +15,9 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +30,7 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
     private final Timer incompleteCleanups;
     private final Counter deleted;
     private final Counter failedCleanups;
+    private final Map<String, Double> missing = new ConcurrentHashMap<>();
 
     public MeterEventListener(MeterRegistry registry, StoreWatch store) {
         this.registry = registry;
@@ -33,8 +38,10 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
         Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterEventListener::rows)
                 .description("Messages in the store, estimated")
                 .register(registry);
-        this.completeCleanups = cleanups("complete");
-        this.incompleteCleanups = cleanups("behind");
+        this.completeCleanups =
+                timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, "complete");
+        this.incompleteCleanups =
+                timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, "behind");
         this.deleted = counter(IdempotencyMeters.CLEANUP_DELETED, "Messages that the cleanup forgot");
         this.failedCleanups = counter(IdempotencyMeters.CLEANUP_FAILURES, "Runs of the cleanup that failed");
     }
@@ -43,37 +50,46 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
     public MeterEventListener withSlots(int slots) {
         for (int slot = 0; slot < slots; slot++) {
             int number = slot;
-            TimeGauge.builder(IdempotencyMeters.SLOT_AGE, this.store, TimeUnit.SECONDS, watch -> ageOf(number, watch))
-                    .description("Age of the first message in a slot of the ring")
-                    .tag(IdempotencyMeters.SLOT, String.valueOf(number))
-                    .register(this.registry);
+            age(
+                    IdempotencyMeters.SLOT_AGE,
+                    "Age of the first message in a slot of the ring",
+                    () -> ageOfSlot(number),
+                    IdempotencyMeters.SLOT,
+                    String.valueOf(number));
         }
         return this;
     }
 
-    private static double ageOf(int number, StoreWatch watch) {
-        List<StoreStatistics.Slot> slots = watch.latest().slots();
-        return (number < slots.size()) ? seconds(slots.get(number).age()) : Double.NaN;
+    private @Nullable Duration ageOfSlot(int number) {
+        List<StoreStatistics.Slot> slots = this.store.latest().slots();
+        return (number < slots.size()) ? slots.get(number).age() : null;
     }
 
     @Override
     public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         String name = consumer.name();
         if (consumer.strategy().isForgetful()) {
-            double retention = seconds(consumer.retention());
-            TimeGauge.builder(IdempotencyMeters.RETENTION, () -> retention, TimeUnit.SECONDS)
-                    .description("How long messages are remembered")
-                    .tag(IdempotencyMeters.CONSUMER, name)
-                    .register(this.registry);
+            age(
+                    IdempotencyMeters.RETENTION,
+                    "How long messages are remembered",
+                    consumer::retention,
+                    IdempotencyMeters.CONSUMER,
+                    name);
         }
-        TimeGauge.builder(
-                        IdempotencyMeters.STORE_OLDEST_AGE,
-                        this.store,
-                        TimeUnit.SECONDS,
-                        watch -> seconds(watch.latest().oldestAges().get(name)))
-                .description("Age of the oldest message that is remembered")
+        age(
+                IdempotencyMeters.STORE_OLDEST_AGE,
+                "Age of the oldest message that is remembered",
+                () -> this.store.latest().oldestAges().get(name),
+                IdempotencyMeters.CONSUMER,
+                name);
+        Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.getOrDefault(name, Double.NaN))
+                .description("Messages that the last reconciliation missed and did not send again")
                 .tag(IdempotencyMeters.CONSUMER, name)
                 .register(this.registry);
+        // Registered before there is anything to count.
+        reconciliations(name, "completed");
+        replays(name);
+        unrecorded(name);
         return new ConsumerMeters(this.registry, consumer);
     }
 
@@ -96,15 +112,63 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
         }
     }
 
-    private Timer cleanups(String result) {
-        return Timer.builder(IdempotencyMeters.CLEANUP)
-                .description("Runs of the cleanup")
-                .tag(IdempotencyMeters.RESULT, result)
-                .register(this.registry);
+    @Override
+    public void replayed(MessageId id) {
+        replays(id.consumer()).increment();
     }
 
-    private Counter counter(String name, String description) {
-        return Counter.builder(name).description(description).register(this.registry);
+    @Override
+    public void unrecorded(String consumer, RuntimeException reason) {
+        unrecorded(consumer).increment();
+    }
+
+    @Override
+    public void reconciled(Reconciled result) {
+        reconciliations(result.consumer(), result.result()).record(result.took());
+        if (result.isComplete() || result.missing() > 0) {
+            this.missing.put(result.consumer(), (double) result.missing());
+        }
+    }
+
+    private Timer reconciliations(String consumer, String result) {
+        return timer(
+                IdempotencyMeters.RECONCILIATION,
+                "Reconciliations",
+                IdempotencyMeters.CONSUMER,
+                consumer,
+                IdempotencyMeters.RESULT,
+                result);
+    }
+
+    private Counter replays(String consumer) {
+        return counter(
+                IdempotencyMeters.INBOX_REPLAYS,
+                "Messages of the inbox that were sent to their topics again",
+                IdempotencyMeters.CONSUMER,
+                consumer);
+    }
+
+    private Counter unrecorded(String consumer) {
+        return counter(
+                IdempotencyMeters.INBOX_UNRECORDED,
+                "Failures that could not be recorded in the inbox",
+                IdempotencyMeters.CONSUMER,
+                consumer);
+    }
+
+    private Timer timer(String name, String description, String... tags) {
+        return Timer.builder(name).description(description).tags(tags).register(this.registry);
+    }
+
+    private Counter counter(String name, String description, String... tags) {
+        return Counter.builder(name).description(description).tags(tags).register(this.registry);
+    }
+
+    private void age(String name, String description, Supplier<@Nullable Duration> age, String tag, String value) {
+        TimeGauge.builder(name, () -> seconds(age.get()), TimeUnit.SECONDS)
+                .description(description)
+                .tag(tag, value)
+                .register(this.registry);
     }
 
     private static double rows(StoreWatch watch) {

@@ -44,86 +44,83 @@ public final class MicrometerObservationListener implements IdempotencyEventList
     private static final String MIXED = "mixed";
 
     private final ObservationRegistry registry;
+    private final String consumer;
 
     public MicrometerObservationListener(ObservationRegistry registry) {
+        this(registry, "");
+    }
+
+    private MicrometerObservationListener(ObservationRegistry registry, String consumer) {
         this.registry = registry;
+        this.consumer = consumer;
     }
 
     @Override
-    public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
-        return new CurrentObservation(consumer.name());
+    public IdempotencyEventListener forConsumer(ConsumerDescription description) {
+        return new MicrometerObservationListener(this.registry, description.name());
     }
 
-    private final class CurrentObservation implements IdempotencyEventListener {
+    @Override
+    public void processed(MessageId id, RecordCoordinates coordinates) {
+        tell(Outcome.PROCESSED, id, observation -> {});
+    }
 
-        private final String consumer;
-
-        CurrentObservation(String consumer) {
-            this.consumer = consumer;
-        }
-
-        @Override
-        public void processed(MessageId id, RecordCoordinates coordinates) {
-            tell(Outcome.PROCESSED, id, observation -> {});
-        }
-
-        @Override
-        public void duplicate(Duplicate duplicate) {
-            tell(Outcome.DUPLICATE, duplicate.id(), observation -> {
-                String original = "a message that is no longer known";
-                if (duplicate.processedAt() != null) {
-                    observation.highCardinalityKeyValue(
-                            ORIGINAL_PROCESSED_AT, duplicate.processedAt().toString());
-                    original = "the message processed at " + duplicate.processedAt();
-                }
-                observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
-            });
-        }
-
-        /** In addition to its outcome. */
-        @Override
-        public void conflict(Conflict conflict) {
-            Observation observation = MicrometerObservationListener.this.registry.getCurrentObservation();
-            if (observation != null) {
-                observation.event(Observation.Event.of(
-                        CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
+    @Override
+    public void duplicate(Duplicate duplicate) {
+        tell(Outcome.DUPLICATE, duplicate.id(), observation -> {
+            String original = "a message that is no longer known";
+            if (duplicate.processedAt() != null) {
+                observation.highCardinalityKeyValue(
+                        ORIGINAL_PROCESSED_AT, duplicate.processedAt().toString());
+                original = "the message processed at " + duplicate.processedAt();
             }
-        }
+            observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
+        });
+    }
 
-        @Override
-        public void stale(Stale stale) {
-            tell(
-                    Outcome.STALE,
-                    stale.id(),
-                    observation -> observation.event(Observation.Event.of(
-                            STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest()))));
+    /** In addition to its outcome. */
+    @Override
+    public void conflict(Conflict conflict) {
+        Observation observation = this.registry.getCurrentObservation();
+        if (observation != null) {
+            observation.event(
+                    Observation.Event.of(CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
         }
+    }
 
-        @Override
-        public void missingKey(RecordCoordinates coordinates) {
-            tell(Outcome.MISSING_KEY, null, observation -> {});
-        }
+    @Override
+    public void stale(Stale stale) {
+        tell(
+                Outcome.STALE,
+                stale.id(),
+                observation -> observation.event(Observation.Event.of(
+                        STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest()))));
+    }
 
-        @Override
-        public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
-            tell(Outcome.FAILED, null, observation -> {});
-        }
+    @Override
+    public void missingKey(RecordCoordinates coordinates) {
+        tell(Outcome.MISSING_KEY, null, observation -> {});
+    }
 
-        private void tell(Outcome outcome, @Nullable MessageId id, Consumer<Observation> more) {
-            Observation observation = MicrometerObservationListener.this.registry.getCurrentObservation();
-            if (observation == null || observation.isNoop()) {
-                return;
-            }
-            KeyValue before = observation.getContext().getHighCardinalityKeyValue(OUTCOME);
-            if (before != null) {
-                observation.getContext().removeHighCardinalityKeyValue(MESSAGE_ID);
-            } else if (id != null) {
-                observation.highCardinalityKeyValue(MESSAGE_ID, id.value());
-            }
-            boolean mixed = before != null && !before.getValue().equals(outcome.tag());
-            observation.highCardinalityKeyValue(CONSUMER, this.consumer);
-            observation.highCardinalityKeyValue(OUTCOME, mixed ? MIXED : outcome.tag());
-            more.accept(observation);
+    @Override
+    public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
+        tell(Outcome.FAILED, null, observation -> {});
+    }
+
+    private void tell(Outcome outcome, @Nullable MessageId id, Consumer<Observation> more) {
+        Observation observation = this.registry.getCurrentObservation();
+        if (observation == null || observation.isNoop()) {
+            return;
         }
+        KeyValue before = observation.getContext().getHighCardinalityKeyValue(OUTCOME);
+        if (before != null) {
+            observation.getContext().removeHighCardinalityKeyValue(MESSAGE_ID);
+        } else if (id != null) {
+            observation.highCardinalityKeyValue(MESSAGE_ID, id.value());
+        }
+        boolean mixed = before != null && !before.getValue().equals(outcome.tag());
+        observation.highCardinalityKeyValue(CONSUMER, this.consumer);
+        observation.highCardinalityKeyValue(OUTCOME, mixed ? MIXED : outcome.tag());
+        more.accept(observation);
     }
 }

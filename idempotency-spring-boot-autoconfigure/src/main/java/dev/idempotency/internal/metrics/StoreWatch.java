@@ -22,7 +22,7 @@ public final class StoreWatch {
     private final Executor executor;
     private final LongSupplier nanoTime;
     private final AtomicBoolean asking = new AtomicBoolean();
-    private final AtomicBoolean failing = new AtomicBoolean();
+    private boolean failing;
     private volatile Answer last;
 
     public StoreWatch(Supplier<StoreStatistics> store, Duration interval) {
@@ -72,12 +72,13 @@ public final class StoreWatch {
     private StoreStatistics answer() {
         try {
             StoreStatistics statistics = this.store.get();
-            this.failing.set(false);
+            this.failing = false;
             return statistics;
         } catch (RuntimeException ex) {
-            if (this.failing.compareAndSet(false, true)) {
+            if (!this.failing) {
                 logger.warn("The store does not say how much it remembers; messages are not affected", ex);
             }
+            this.failing = true;
             return StoreStatistics.UNKNOWN;
         }
     }

@@ -6,9 +6,9 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import kotlin.coroutines.Continuation;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.aop.Advisor;
@@ -34,6 +34,7 @@ import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
+import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
@@ -72,6 +73,9 @@ class FaultyListeners {
 
         @AliasFor(annotation = KafkaListener.class)
         String containerPostProcessor() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String info() default "";
 
         @AliasFor(annotation = KafkaListener.class)
         String errorHandler() default "";
@@ -211,26 +215,12 @@ class FaultyListeners {
             return CompletableFuture.completedFuture(null);
         }
 
-        @Faulty
-        void suspend(String payload, Continuation<Void> continuation) {}
-
         @Async
         @Faulty
         void async(String payload) {}
     }
 
-    @Async
-    static class AsynchronousClass {
-
-        @Faulty
-        void asyncClass(String payload) {}
-    }
-
     static class Attributes {
-
-        @Transactional(propagation = Propagation.REQUIRES_NEW)
-        @Faulty
-        void requiresNew(String payload) {}
 
         @Transactional(readOnly = true)
         @Faulty
@@ -285,6 +275,14 @@ class FaultyListeners {
         @Faulty(key = "order.id + '/' + #order")
         void withoutVariable(String order) {}
 
+        record Event(String id) {}
+
+        @Faulty(key = "#event.idd")
+        void misspelled(Event event) {}
+
+        @Faulty(key = "#payload.id")
+        void partOfText(String payload) {}
+
         @Faulty(key = "T(java.util.UUID).randomUUID()")
         void randomKey(String payload) {}
 
@@ -299,12 +297,6 @@ class FaultyListeners {
 
         @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#record.timestamp()")
         void versionOfTheRecord(String payload) {}
-
-        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "1")
-        void constantVersion(String payload) {}
-
-        @Faulty(strategy = DeduplicationStrategy.VERSION, key = "#payload", version = "#order.version")
-        void unknownVersion(String payload) {}
 
         @Faulty(key = "#payload", version = "#payload.length()")
         void versionOfAnId(String payload) {}
@@ -325,9 +317,6 @@ class FaultyListeners {
 
         @Faulty(key = "#payload", lock = "#order.customerId")
         void unknownLock(String payload) {}
-
-        @Faulty(key = "#order", lock = "'customer/' + #order.customerId")
-        void lockOfNothing(String order) {}
 
         @Faulty(key = "#payload", lock = "T(java.util.UUID).randomUUID()")
         void randomLock(String payload) {}
@@ -352,16 +341,16 @@ class FaultyListeners {
         @Faulty(properties = "enable.auto.commit=true")
         void autoCommit(String payload) {}
 
-        @Faulty(containerPostProcessor = "asyncAcks")
+        @Faulty(containerPostProcessor = "settings", info = "asyncAcks")
         void asyncAcks(String payload, Acknowledgment acknowledgment) {}
 
-        @Faulty(containerPostProcessor = "manualAcks")
+        @Faulty(containerPostProcessor = "settings", info = "manualAcks")
         void neverAcknowledged(String payload) {}
 
-        @Faulty(containerPostProcessor = "containerTransactions")
+        @Faulty(containerPostProcessor = "settings", info = "containerTransactions")
         void containerTransaction(String payload) {}
 
-        @Faulty(containerPostProcessor = "transactionAdvice")
+        @Faulty(containerPostProcessor = "settings", info = "transactionAdvice")
         void transactionAdvice(String payload) {}
 
         @SendTo("replies")
@@ -375,13 +364,13 @@ class FaultyListeners {
             return payload;
         }
 
-        @Faulty(containerPostProcessor = "dropping")
+        @Faulty(containerPostProcessor = "settings", info = "dropping")
         void dropping(String payload) {}
 
-        @Faulty(containerPostProcessor = "logging")
+        @Faulty(containerPostProcessor = "settings", info = "logging")
         void logging(String payload) {}
 
-        @Faulty(containerPostProcessor = "recovering")
+        @Faulty(containerPostProcessor = "settings", info = "recovering")
         void recovering(String payload) {}
 
         @Faulty(errorHandler = "swallowing")
@@ -522,7 +511,7 @@ class FaultyListeners {
         @Faulty(key = "#payload", transactionPerPoll = "true")
         void textKeyPerPoll(String payload) {}
 
-        @Faulty(containerPostProcessor = "manualAcks", transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "settings", info = "manualAcks", transactionPerPoll = "true")
         void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
 
         @Faulty(transactionPerPoll = "true")
@@ -538,16 +527,19 @@ class FaultyListeners {
         @Transactional(noRollbackFor = IllegalStateException.class)
         void noRollbackPerPoll(String payload) {}
 
-        @Faulty(containerPostProcessor = "intercepted", transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "settings", info = "intercepted", transactionPerPoll = "true")
         void interceptedPerPoll(String payload) {}
 
-        @Faulty(containerPostProcessor = "recordsOnly", transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "settings", info = "observed", transactionPerPoll = "true")
+        void observedPerPoll(String payload) {}
+
+        @Faulty(containerPostProcessor = "settings", info = "recordsOnly", transactionPerPoll = "true")
         void recordErrorsPerPoll(String payload) {}
 
-        @Faulty(containerPostProcessor = "recordsOnly", batch = "true")
+        @Faulty(containerPostProcessor = "settings", info = "recordsOnly", batch = "true")
         void recordErrorsOfBatch(List<String> payloads) {}
 
-        @Faulty(containerPostProcessor = "recordsOnly")
+        @Faulty(containerPostProcessor = "settings", info = "recordsOnly")
         void recordErrors(String payload) {}
     }
 
@@ -604,57 +596,31 @@ class FaultyListeners {
         }
     }
 
-    interface Settings
-            extends ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> {}
-
-    @Bean
-    Settings asyncAcks() {
-        return container -> {
-            container.getContainerProperties().setAckMode(AckMode.MANUAL);
-            container.getContainerProperties().setAsyncAcks(true);
-        };
-    }
-
-    @Bean
-    Settings manualAcks() {
-        return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL);
-    }
-
     @Bean
     @SuppressWarnings("removal") // Still in force where it is set.
-    Settings containerTransactions(PlatformTransactionManager transactionManager) {
-        return container -> container.getContainerProperties().setTransactionManager(transactionManager);
-    }
-
-    @Bean
-    Settings transactionAdvice() {
-        return container -> container.getContainerProperties().setAdviceChain(transactionInterceptor());
-    }
-
-    @Bean
-    Settings dropping() {
-        return container -> container.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
-    }
-
-    @Bean
-    Settings logging() {
-        return container -> container.setCommonErrorHandler(new CommonLoggingErrorHandler());
-    }
-
-    @Bean
-    Settings recovering(KafkaTemplate<?, ?> template) {
-        return container -> container.setCommonErrorHandler(new DefaultErrorHandler(
-                new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
-    }
-
-    @Bean
-    Settings recordsOnly() {
-        return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
-    }
-
-    @Bean
-    Settings intercepted() {
-        return container -> container.setRecordInterceptor((record, consumer) -> record);
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> settings(
+            PlatformTransactionManager transactionManager, KafkaTemplate<?, ?> template) {
+        return container -> {
+            ContainerProperties properties = container.getContainerProperties();
+            switch (new String(container.getListenerInfo(), StandardCharsets.UTF_8)) {
+                case "asyncAcks" -> {
+                    properties.setAckMode(AckMode.MANUAL);
+                    properties.setAsyncAcks(true);
+                }
+                case "manualAcks" -> properties.setAckMode(AckMode.MANUAL);
+                case "containerTransactions" -> properties.setTransactionManager(transactionManager);
+                case "transactionAdvice" -> properties.setAdviceChain(transactionInterceptor());
+                case "observed" -> properties.setObservationEnabled(true);
+                case "intercepted" -> container.setRecordInterceptor((record, consumer) -> record);
+                case "dropping" -> container.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
+                case "logging" -> container.setCommonErrorHandler(new CommonLoggingErrorHandler());
+                case "recordsOnly" -> container.setCommonErrorHandler(new CommonErrorHandler() {});
+                case "recovering" ->
+                    container.setCommonErrorHandler(new DefaultErrorHandler(
+                            new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
+                default -> throw new IllegalArgumentException();
+            }
+        };
     }
 
     @Bean

@@ -100,6 +100,12 @@ class FaultyListenersIT {
         return new NewTopic(name, 1, (short) 1).configs(Map.of(setting, value));
     }
 
+    static List<Finding> findingsOf(List<String> properties, Class<?>... listeners) {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            return findingsOf(database.jdbcUrl(), properties, listeners);
+        }
+    }
+
     private static List<Finding> findingsOf(String jdbcUrl, List<String> properties, Class<?>... listeners) {
         Throwable failure = catchThrowable(
                 () -> TestApplication.start(jdbcUrl, properties, listeners).close());
@@ -171,15 +177,11 @@ class FaultyListenersIT {
     @ParameterizedTest
     @CsvSource({"Ungrouped, NO_ACKNOWLEDGMENT, Add a groupId", "RetriedByBean, STRATEGY, Remove it"})
     void whatCannotStandBesideOthersIsFound(String listener, StartupCheck check, String remedy) throws Exception {
-        try (TestDatabase database = TestPostgres.createDatabase()) {
-            Class<?> type = Class.forName(getClass().getName() + "$" + listener);
-            assertThat(findingsOf(database.jdbcUrl(), List.of(), type))
-                    .singleElement()
-                    .satisfies(finding -> {
-                        assertThat(finding.check()).isEqualTo(check);
-                        assertThat(finding.remedy()).startsWith(remedy);
-                    });
-        }
+        Class<?> type = Class.forName(getClass().getName() + "$" + listener);
+        assertThat(findingsOf(List.of(), type)).singleElement().satisfies(finding -> {
+            assertThat(finding.check()).isEqualTo(check);
+            assertThat(finding.remedy()).startsWith(remedy);
+        });
     }
 
     @ParameterizedTest
@@ -201,13 +203,11 @@ class FaultyListenersIT {
 
     @Test
     void aLockIsRefusedWhereConnectionsBeginWithASnapshot() {
-        try (TestDatabase postgres = TestPostgres.createDatabase()) {
-            String isolation = "spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ";
-            assertThat(findingsOf(postgres.jdbcUrl(), List.of(isolation), FaultyListeners.SoundLock.class))
-                    .singleElement()
-                    .extracting(Finding::check)
-                    .isEqualTo(StartupCheck.LOCK);
-        }
+        String isolation = "spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ";
+        assertThat(findingsOf(List.of(isolation), FaultyListeners.SoundLock.class))
+                .singleElement()
+                .extracting(Finding::check)
+                .isEqualTo(StartupCheck.LOCK);
     }
 
     @Test

@@ -110,7 +110,7 @@ class ListenerChecksIT {
                             .formatted(TOPIC));
 
             app.bean(LazyFaultless.class);
-            assertThat(output).contains("Idempotent consumers: 1", "  'lazy/LazyFaultless.on': LazyFaultless.on on ");
+            assertThat(output).contains("Idempotent consumers: 1", "  'quiet/LazyFaultless.on': LazyFaultless.on on ");
             FailedChecksException failure = failure(catchThrowable(() -> app.bean(LazyFaulty.class)));
 
             assertThat(failure.findings())
@@ -170,10 +170,10 @@ class ListenerChecksIT {
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
             idempotency.checks.mode=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
-            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; onConflict = "maybe" is neither ; Write one of these
+            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; is none of [fail, off, warn] ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Remove inbox
+            idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Use the provided store
             spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
             INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
             idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
@@ -215,18 +215,9 @@ class ListenerChecksIT {
     }
 
     @Import(ForgetfulStore.class)
-    static class Kept {
+    static class Kept extends Stored {}
 
-        @KafkaListener(topics = "${topic}", groupId = "kept")
-        @IdempotentListener(inbox = "true")
-        void on(String payload) {}
-    }
-
-    static class Unkept {
-
-        @KafkaListener(topics = "${topic}", groupId = "unkept")
-        @IdempotentListener
-        void on(String payload) {}
+    static class Unkept extends Quiet {
 
         @Bean
         @SuppressWarnings("unchecked")
@@ -309,12 +300,7 @@ class ListenerChecksIT {
     }
 
     @Lazy
-    static class LazyFaultless {
-
-        @KafkaListener(topics = "${topic}", groupId = "lazy")
-        @IdempotentListener
-        void on(String payload) {}
-    }
+    static class LazyFaultless extends Quiet {}
 
     @Lazy
     static class LazyFaulty {
@@ -387,7 +373,7 @@ class ListenerChecksIT {
     }
 
     @Entity(name = "Numbered")
-    @Table(uniqueConstraints = @UniqueConstraint(name = "numbered_reference", columnNames = "reference"))
+    @Table(uniqueConstraints = @UniqueConstraint(name = "numbered_ref", columnNames = "reference"))
     static class Numbered {
 
         @Id
@@ -419,24 +405,21 @@ class ListenerChecksIT {
     @Import(TestApplication.WithJpa.class)
     static class OfEntities {
 
-        @KafkaListener(topics = "t", groupId = "g1")
-        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "assigned_row_pkey")
+        @FaultyListeners.Faulty(
+                strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "assigned_row_pkey")
         void assigned(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g2")
-        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
+        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
         void primitive(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g3")
-        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
+        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
         void versioned(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g4")
-        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_reference")
+        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_ref")
         void generated(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g5")
-        @IdempotentListener(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
+        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
         void isNew(String payload) {}
     }
 }

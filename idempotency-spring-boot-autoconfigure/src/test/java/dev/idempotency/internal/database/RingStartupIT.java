@@ -65,9 +65,13 @@ class RingStartupIT {
                 .containsEntry("slots", 8)
                 .containsEntry("width_ms", Duration.ofDays(2).toMillis())
                 .containsEntry("state", "ring");
-        assertThatException()
-                .isThrownBy(() -> TestApplication.start(this.database, List.of(schema)))
-                .withStackTraceContaining("are a ring");
+        IdempotencyDatabase asOneTable = new IdempotencyDatabase(
+                new DriverManagerDataSource(this.database.jdbcUrl()), new PostgresDialect(), "elsewhere");
+        assertThat(refusal(asOneTable, SchemaMode.MIGRATE))
+                .hasMessageContaining("are a ring")
+                .extracting(IdempotencyConfigurationException::action)
+                .asString()
+                .contains("idempotency.retention-mode=ring");
         assertThatException()
                 .isThrownBy(
                         () -> TestApplication.start(this.database, List.of(RING, schema, "idempotency.ring.width=3d")))

@@ -57,7 +57,7 @@ class UniqueConstraintStrategyIT {
                 Duration.ofSeconds(1),
                 new JdbcPositionStore(database, Duration.ofSeconds(1)),
                 new JdbcVersionStore(database, Duration.ofSeconds(1)));
-        strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"), "consumer");
+        strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"));
         violation = errorOf("insert into payment values (1, 2)");
         ofAnother = errorOf("insert into payment values (2, 1)");
     }

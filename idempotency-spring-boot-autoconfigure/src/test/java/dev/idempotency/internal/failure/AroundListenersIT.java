@@ -21,10 +21,8 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -51,25 +49,14 @@ import org.springframework.util.CollectionUtils;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * Beans that throw around a listener rather than in it, and settings with which containers hold polled records, commit more
- * than they have delivered, or forget what they hold: no record is lost, applied twice or given up.
+ * Beans that throw around a listener rather than in it, and error handlers that keep records in memory: no record is lost,
+ * applied twice or given up.
  */
 class AroundListenersIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(
-                2,
-                "records",
-                "batches",
-                "polls",
-                "immediate",
-                "memory",
-                "subMemory",
-                "fixed",
-                "pinned",
-                "sought",
-                "latest");
+        createTopics(2, "records", "batches", "polls", "memory", "subMemory", "pinned", "sought", "latest");
         start(
                 Application.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -128,8 +115,6 @@ class AroundListenersIT extends SharedApplicationTest {
         "batches, no longer idle",
         "batches, rollback-only",
         "batches, interruption",
-        "polls, observation",
-        "polls, observation stop",
         "polls, rollback-only",
         "polls, interruption",
         "memory, failure and observation",
@@ -139,28 +124,6 @@ class AroundListenersIT extends SharedApplicationTest {
         List<String> payloads = sendWhilePaused(kind, fault);
         container(kind).resume();
         requireAllProcessed(kind, fault, payloads);
-    }
-
-    @Test
-    void whatIsHeldByAPausedContainerIsRedeliveredIfSomethingAroundTheListenerFails() {
-        List<String> payloads = sendWhilePaused("immediate", "pause");
-        container("immediate").resume();
-        await().until(() ->
-                effectsOf("immediate").size() == 1 && container("immediate").isContainerPaused());
-        faults().prepare("immediate", "observation");
-        container("immediate").resume();
-        requireAllProcessed("immediate", "pause", payloads);
-    }
-
-    /** With {@code fixTxOffsets}, Spring Kafka commits where its consumer stands, which is behind all of them. */
-    @Test
-    void whatAContainerHasNotDeliveredWhenItIsStoppedIsNotCommitted() {
-        List<String> payloads = sendWhilePaused("fixed", "stop");
-        MessageListenerContainer container = container("fixed");
-        container.resume();
-        await().until(() -> !container.isRunning() && !container.isChildRunning());
-        container.start();
-        requireAllProcessed("fixed", "stop", payloads);
     }
 
     /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */
@@ -210,7 +173,7 @@ class AroundListenersIT extends SharedApplicationTest {
             return Thread.currentThread().getName().split("-")[0];
         }
 
-        /** Whether it is to be met now; consumers are named after the kind. */
+        /** Whether the fault happens now; consumers are named after the kind. */
         boolean meet(String fault) {
             if (this.prepared.remove(kind() + " " + fault + " and observation")) {
                 prepare(kind(), "observation");
@@ -292,13 +255,11 @@ class AroundListenersIT extends SharedApplicationTest {
         public void configure(ConcurrentMessageListenerContainer<Object, Object> container) {
             ContainerProperties properties = container.getContainerProperties();
             switch (container.getListenerId()) {
-                case "polls" -> container.setRecordInterceptor(null);
-                case "immediate" -> properties.setPauseImmediate(true);
-                case "latest", "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
-                case "fixed" -> {
-                    properties.setFixTxOffsets(true);
-                    properties.setStopImmediate(true);
+                case "polls" -> {
+                    container.setRecordInterceptor(null);
+                    properties.setObservationEnabled(false);
                 }
+                case "latest", "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
                 case "memory", "subMemory" -> {
                     properties.setSubBatchPerPartition(container.getListenerId().equals("subMemory"));
                     DefaultErrorHandler handler =
@@ -327,12 +288,10 @@ class AroundListenersIT extends SharedApplicationTest {
 
         private final Effects effects;
         private final Faults faults;
-        private final ObjectProvider<KafkaListenerEndpointRegistry> registry;
 
-        Listeners(Effects effects, Faults faults, ObjectProvider<KafkaListenerEndpointRegistry> registry) {
+        Listeners(Effects effects, Faults faults) {
             this.effects = effects;
             this.faults = faults;
-            this.registry = registry;
         }
 
         @EventListener
@@ -351,23 +310,10 @@ class AroundListenersIT extends SharedApplicationTest {
         @Override
         void on(String payload) {
             this.effects.happen(payload);
-            MessageListenerContainer container = this.registry.getObject().getListenerContainer(Faults.kind());
-            if (this.faults.meet("pause")) {
-                container.pause();
-            }
-            if (this.faults.meet("stop")) {
-                container.stop(() -> {});
-            }
             if (this.faults.meet("interruption")) {
                 Thread.currentThread().interrupt();
             }
             this.faults.fail("failure");
-        }
-
-        @KafkaListener(id = "immediate", topics = "immediate${suffix}", groupId = "immediate${suffix}")
-        @IdempotentListener("immediate")
-        void immediate(String payload) {
-            on(payload);
         }
 
         @KafkaListener(
@@ -408,12 +354,6 @@ class AroundListenersIT extends SharedApplicationTest {
         @KafkaListener(id = "memory", topics = "memory${suffix}", groupId = "memory${suffix}")
         @IdempotentListener("memory")
         void memory(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(id = "fixed", topics = "fixed${suffix}", groupId = "fixed${suffix}")
-        @IdempotentListener("fixed")
-        void fixed(String payload) {
             on(payload);
         }
 

@@ -3,6 +3,7 @@ package dev.idempotency.internal.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
@@ -114,6 +115,7 @@ class DatabaseFailureClassifierTests {
     void aClaimOrALockThatWasWaitedForTooLongIsContention() {
         assertThat(List.of(
                         new ClaimTimeoutException("", new SQLException("", "57014")),
+                        new LockTimeoutException("", null),
                         new CannotAcquireLockException(""),
                         new StoreFailedException("", new SQLException("", "40P01"))))
                 .allSatisfy(failure -> assertThat(classify(failure)).isEqualTo(FailureKind.CONTENTION));

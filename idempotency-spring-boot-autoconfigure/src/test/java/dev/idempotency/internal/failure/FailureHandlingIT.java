@@ -47,12 +47,15 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.kafka.autoconfigure.DefaultKafkaConsumerFactoryCustomizer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -70,9 +73,10 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * What becomes of failures, also of those that make error handling itself fail. A dead letter is what was received, byte for
- * byte, also if it could not be read.
+ * Failures of messages, also if error handling itself fails. A dead letter is the received record, byte for byte, also if
+ * it could not be read.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class FailureHandlingIT extends SharedApplicationTest {
 
     private static final int MAX_ATTEMPTS = 3;
@@ -217,14 +221,14 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
-    void aDeadLetterThatIsRefusedIsShownUntilItIsPublishedAndItsMessageIsNotSkipped() throws Exception {
+    void aDeadLetterThatIsRefusedIsShownUntilItIsPublishedAndItsMessageIsNotSkipped(CapturedOutput output)
+            throws Exception {
         String consumer = topic("asking") + "/Listeners.any";
         TestKafka.createTopics(1, topic("asking") + "-dlt");
         limitMessageSize(topic("asking") + "-dlt", "100");
-        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+        try {
             send("asking", "garbled", "after garbled");
-            await().until(() ->
-                    log.linesWithExceptions().stream().anyMatch(line -> line.contains("See that the topic")));
+            await().until(() -> output.toString().contains("See that the topic"));
             assertThat(effects("after garbled")).isZero();
             assertThat(meter(IdempotencyMeters.DEAD_LETTERS_REFUSED, consumer)).isOne();
             Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
@@ -289,38 +293,33 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
-    void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf() {
+    void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf(CapturedOutput output) {
         // Before any message has had a key, one without is waited with.
         send("wide", "before wide");
         awaitCaughtUp("wide");
-        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
-            this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
-            awaitCaughtUp("wide");
-            assertThat(deadLetters("wide", "")).hasSize(1);
-            assertThat(log.lines()).noneMatch(line -> line.contains("non-existent partition"));
-            assertThat(log.lines()).anyMatch(line -> line.contains("after its last attempt"));
-        }
+        this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
+        awaitCaughtUp("wide");
+        assertThat(deadLetters("wide", "")).hasSize(1);
+        assertThat(output).doesNotContain("non-existent partition").contains("after its last attempt");
     }
 
     @Test
-    void anOutageIsShownAndLoggedOnceWhenItBeginsAndOnceWhenItEnds() {
-        try (FailureLog log = new FailureLog(Outage.class.getName())) {
-            this.database.goAway();
-            send("records", "after outage");
-            await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 1);
-            double retries = meter(IdempotencyMeters.RETRIES, "records");
-            await().until(() -> meter(IdempotencyMeters.RETRIES, "records") > retries + 1);
-            await().until(() -> consumer("records").isPartitionPaused(partition("records")));
-            Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
-            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-            assertThat(health.getDetails().get("waitingForDatabase")).asString().contains("consumer=records");
-            this.database.comeBack();
-            awaitCaughtUp("records");
-            await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 0);
-            assertThat(log.lines()).hasSize(2);
-            assertThat(log.lines().get(0)).contains("'records' waits for the database", topic("records"));
-            assertThat(log.lines().get(1)).contains("no longer waits");
-        }
+    void anOutageIsShownAndLoggedOnceWhenItBeginsAndOnceWhenItEnds(CapturedOutput output) {
+        this.database.goAway();
+        send("records", "after outage");
+        await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 1);
+        double retries = meter(IdempotencyMeters.RETRIES, "records");
+        await().until(() -> meter(IdempotencyMeters.RETRIES, "records") > retries + 1);
+        await().until(() -> consumer("records").isPartitionPaused(partition("records")));
+        Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health.getDetails().get("waitingForDatabase")).asString().contains("consumer=records");
+        this.database.comeBack();
+        awaitCaughtUp("records");
+        await().until(() -> meter(IdempotencyMeters.OUTAGE, "records") == 0);
+        assertThat(output)
+                .containsOnlyOnce("'records' waits for the database at " + topic("records"))
+                .containsOnlyOnce("no longer waits");
         assertThat(effects("after outage")).isOne();
         await().until(() -> !consumer("records").isPartitionPauseRequested(partition("records")));
     }

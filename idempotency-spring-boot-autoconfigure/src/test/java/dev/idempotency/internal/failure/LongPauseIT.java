@@ -16,6 +16,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -45,6 +46,10 @@ class LongPauseIT extends SharedApplicationTest {
         awaitCaughtUp("retries");
         List<String> before = members(topic("retries"));
         send("retries", "flaky");
+        TopicPartition partition = new TopicPartition(topic("retries"), 0);
+        await().until(() -> containerOf("retries")
+                .getContainerFor(partition.topic(), partition.partition())
+                .isPartitionPaused(partition));
         awaitCaughtUp("retries");
         assertThat(effectsOf("flaky")).containsExactly("flaky 2");
         assertThat(members(topic("retries"))).isEqualTo(before).hasSize(1);

@@ -69,7 +69,6 @@ class InboxIT extends SharedApplicationTest {
         createTopics(
                 1, "any", "unkept", "stripped", "large", "batch", "fallible", "coordinates", "retried", "stubborn");
         createTopics(1, "origin", "left", "others");
-        createTopics(3, "spread");
         start(
                 Listeners.class,
                 "idempotency.inbox.enabled=true",
@@ -306,30 +305,6 @@ class InboxIT extends SharedApplicationTest {
         assertThatNoPayloadIsIn(output);
     }
 
-    @Test
-    void aProcessedMessageIsReplayedOnlyWhenItIsForgottenOnPurpose() {
-        MessageId twice = new MessageId("fallible", "twice");
-        sendAndAwait("fallible", "twice", "twice");
-        assertThrown(
-                OperatorActionException.class,
-                () -> this.inbox.replay(twice),
-                "has been processed",
-                "Forget it on purpose");
-        assertThrown(
-                OperatorActionException.class,
-                () -> this.inbox.replay(new MessageId("fallible", "unknown")),
-                "not in the inbox");
-        this.inbox.forgetAndReplay(twice);
-        awaitCaughtUp("fallible");
-        assertEntry("fallible", "twice", InboxStatus.PROCESSED, 2);
-        assertThat(effectsOf("fallible")).filteredOn("fallible twice"::equals).hasSize(2);
-        failAt("twice", 2);
-        this.inbox.forgetAndReplay(twice);
-        awaitCaughtUp("fallible");
-        assertThat(assertEntry("fallible", "twice", InboxStatus.FAILED, 4).processedAt())
-                .isNull();
-    }
-
     /** A listener of a dead-letter topic means that topic, not the one whose listener gave up. */
     @Test
     void aMessageGoesBackToTheTopicOfItsListenerThoughItCameFromAnother() {
@@ -357,21 +332,6 @@ class InboxIT extends SharedApplicationTest {
         assertThat(this.inbox.find(all.withStatus(InboxStatus.PROCESSED)).entries())
                 .hasSize(2);
         assertThat(this.inbox.find(all).entries()).hasSize(2);
-    }
-
-    @Test
-    void aReplayGoesToThePartitionOfItsRecord() {
-        for (int partition = 0; partition < 3; partition++) {
-            String payload = "to " + partition;
-            failAt(payload, 2);
-            sendTo("spread", partition, payload);
-        }
-        awaitCaughtUp("spread");
-        assertThat(this.inbox.replayFailed("spread").sent()).isEqualTo(3);
-        awaitCaughtUp("spread");
-        assertThat(TopicContents.of(topic("spread"))).hasSize(6).allSatisfy(record -> assertThat(record.value())
-                .isEqualTo("to " + record.partition()));
-        assertThat(effectsOf("spread")).containsExactly("spread to 0", "spread to 1", "spread to 2");
     }
 
     @Test
@@ -486,11 +446,6 @@ class InboxIT extends SharedApplicationTest {
         @OfKind("retried")
         void retried(String payload) {
             work("retried", payload);
-        }
-
-        @OfKind("spread")
-        void spread(String payload) {
-            work("spread", payload);
         }
 
         @OfKind("stubborn")

@@ -6,7 +6,6 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
-import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.kafka.ReceivedRecords;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -95,7 +94,7 @@ class InboxValuesTests {
     }
 
     private static RuntimeException sanitized(SQLException failure) {
-        return SqlExceptionSanitizer.sanitize(new UncategorizedSQLException("task", "sql", failure));
+        return RecordedFailure.sanitize(new UncategorizedSQLException("task", "sql", failure));
     }
 
     private static SQLException batch(SQLException cause) {
@@ -127,12 +126,12 @@ class InboxValuesTests {
         SQLException violation = new SQLException("violates a constraint\n  Detail: row contains (secret)", "23505");
         assertThat(sanitized(violation)).isInstanceOf(DuplicateKeyException.class);
         for (SQLException failure : new SQLException[] {violation, batch(violation)}) {
-            assertThat(StackTraceFormatter.format(sanitized(failure)))
+            assertThat(RecordedFailure.format(sanitized(failure)))
                     .contains("violates a constraint")
                     .doesNotContain("secret");
         }
         SQLException deadlock = new SQLException("deadlock detected\n  Detail: process 1 waits", "40P01");
-        assertThat(StackTraceFormatter.format(sanitized(batch(deadlock))))
+        assertThat(RecordedFailure.format(sanitized(batch(deadlock))))
                 .contains("process 1 waits")
                 .doesNotContain("secret");
     }
@@ -143,7 +142,7 @@ class InboxValuesTests {
 
     @Test
     void theLastCauseIsThereHoweverLongTheTraceBeforeItIs() {
-        String text = StackTraceFormatter.format(deep(300, deep(300, new IllegalArgumentException("the\0reason"))));
+        String text = RecordedFailure.format(deep(300, deep(300, new IllegalArgumentException("the\0reason"))));
         assertThat(text)
                 .startsWith("java.lang.IllegalStateException: wrapper")
                 .contains(
@@ -154,10 +153,9 @@ class InboxValuesTests {
 
     @Test
     void aFailureThatCannotBePrintedIsNamed() {
-        assertThat(StackTraceFormatter.format(endless()))
+        assertThat(RecordedFailure.format(endless()))
                 .contains(" cannot be printed: java.lang.StackOverflowError")
                 .hasSizeLessThan(8_100);
-        assertThat(RawRecordProducers.isRefusal(endless())).isFalse();
     }
 
     private static RuntimeException endless() {

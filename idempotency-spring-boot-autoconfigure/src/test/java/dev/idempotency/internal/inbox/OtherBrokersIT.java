@@ -12,6 +12,7 @@ import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
@@ -113,7 +114,7 @@ class OtherBrokersIT extends ApplicationTest {
                 DeadLetters deadLetters = app.bean(DeadLetters.class);
                 deadLetters.redriveAll("fickle");
                 await().until(() -> deadLetters.lastRedrive("fickle").endedAt() != null);
-                assertThat(deadLetters.find(DeadLetterQuery.of("fickle")).letters())
+                assertThat(deadLetters.find(DeadLetterQuery.of("fickle")).entries())
                         .extracting(DeadLetter::status)
                         .containsExactly(DeadLetterStatus.REDRIVEN);
                 Reconciliation reconciliation = app.bean(Reconciliation.class);
@@ -137,7 +138,7 @@ class OtherBrokersIT extends ApplicationTest {
     }
 
     private boolean hasEnded(ReconciliationReport report) {
-        return report.state() != ReconciliationReport.State.RUNNING;
+        return report.state() != JobState.RUNNING;
     }
 
     private static List<String> producers() throws Exception {

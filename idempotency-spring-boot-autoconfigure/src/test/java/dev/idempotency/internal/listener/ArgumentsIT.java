@@ -91,7 +91,6 @@ class ArgumentsIT extends ListenersTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             OfLists            | 1:a 2:b 1:a 3:c               | 1:a@0 2:b@1 3:c@3 |
-            OfRecordList       | 1:a 2:b 1:a 3:c               | a@0 b@1 c@3       |
             OfMessages         | 1:a 2:b 1:a 3:c               | a b c             |
             ReversesRecords    | 1:a 2:b 3:c 4:d               | a b c d           |
             DrainsAndIsRetried | 1:a 2:b 3:c 4:d               | a b c d           |
@@ -283,15 +282,6 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class OfRecordList extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener
-        void on(List<ConsumerRecord<String, String>> records) {
-            records.forEach(record -> happen(record.value() + "@" + record.offset()));
-        }
-    }
-
     static class OfMessages extends Listener {
 
         @OwnTopic(batch = "true")
@@ -367,7 +357,7 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    @Container(filter = "copyingFilter")
+    @Container(filter = "filter")
     @IdempotentListener
     static class FilteredBatch extends OfBatches {}
 
@@ -537,22 +527,6 @@ class ArgumentsIT extends ListenersTest {
         @Bean
         static RecordFilterStrategy<Object, Object> filter() {
             return record -> String.valueOf(record.value()).startsWith("drop");
-        }
-
-        @Bean
-        static RecordFilterStrategy<Object, Object> copyingFilter() {
-            return new RecordFilterStrategy<>() {
-
-                @Override
-                public boolean filter(ConsumerRecord<Object, Object> record) {
-                    return record.value().equals("drop");
-                }
-
-                @Override
-                public List<ConsumerRecord<Object, Object>> filterBatch(List<ConsumerRecord<Object, Object>> records) {
-                    return records.stream().filter(record -> !filter(record)).toList();
-                }
-            };
         }
 
         @Bean

@@ -28,12 +28,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.transaction.annotation.Transactional;
 
 /** Aspects between the claim and the method, of the order that aspects have by default; and listeners that call others. */
+@ListenersTest.Application(beans = {AspectsOfListenersIT.Aspects.class, AspectsOfListenersIT.EarlyAdvice.class})
 class AspectsOfListenersIT extends ListenersTest {
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {Aspects.class, EarlyAdvice.class};
-    }
 
     @ParameterizedTest
     @ValueSource(

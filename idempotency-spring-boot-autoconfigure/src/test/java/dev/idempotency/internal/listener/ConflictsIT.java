@@ -7,7 +7,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
-import dev.idempotency.app.TopicContents;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
@@ -20,10 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -83,27 +78,6 @@ class ConflictsIT extends ListenersTest {
                                 "select payload_digest from idempotency_processed where consumer_id = 'off'",
                                 Long.class))
                 .containsOnlyNulls();
-    }
-
-    @Test
-    void aDeadLetterThatComesBackUnderTheSameIdIsRefusedAgainAndUnderAnotherProcessed() {
-        deliver(Kept.class, "returned:first-returned", "returned:second-returned");
-        ConsumerRecord<byte[], byte[]> letter = TopicContents.inBytes(topic(Kept.class) + "-dlt").stream()
-                .filter(record -> new String(record.value(), StandardCharsets.UTF_8).equals("second-returned"))
-                .findFirst()
-                .orElseThrow();
-        assertThat(outcomes(Kept.class).retried).hasValue(0);
-        sendBack(letter, "returned");
-        assertThat(givenUp(Kept.class)).filteredOn("second-returned"::equals).hasSize(2);
-        sendBack(letter, "of its own");
-        assertThat(effects(Kept.class)).contains("first-returned", "second-returned");
-    }
-
-    private void sendBack(ConsumerRecord<byte[], byte[]> letter, String id) {
-        Headers all = new RecordHeaders(letter.headers());
-        all.remove("message-id").add("message-id", id.getBytes(StandardCharsets.UTF_8));
-        this.app.send(new ProducerRecord<>(topic(Kept.class), 0, null, null, "second-returned", all));
-        deliver(Kept.class);
     }
 
     @Test

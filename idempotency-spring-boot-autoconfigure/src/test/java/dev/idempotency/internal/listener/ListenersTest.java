@@ -58,9 +58,6 @@ abstract class ListenersTest extends SharedApplicationTest {
         String errorHandler() default "";
 
         @AliasFor(annotation = KafkaListener.class)
-        String info() default "";
-
-        @AliasFor(annotation = KafkaListener.class)
         String[] properties() default {};
     }
 
@@ -143,7 +140,6 @@ abstract class ListenersTest extends SharedApplicationTest {
     }
 
     /** What the application of a test has beside its listeners. Properties are of the form {@code name=value}. */
-    @Application
     @Retention(RetentionPolicy.RUNTIME)
     @interface Application {
 
@@ -152,23 +148,11 @@ abstract class ListenersTest extends SharedApplicationTest {
         String[] properties() default {};
     }
 
-    private Application application() {
-        Class<?> described = getClass().isAnnotationPresent(Application.class) ? getClass() : Application.class;
-        return described.getAnnotation(Application.class);
-    }
-
-    String[] properties() {
-        return application().properties();
-    }
-
-    Class<?>[] beans() {
-        return application().beans();
-    }
-
     @BeforeAll
     void startListeners() {
+        Application application = getClass().getAnnotation(Application.class);
         List<Class<?>> classes = new ArrayList<>(List.of(Shared.class));
-        classes.addAll(Arrays.asList(beans()));
+        classes.addAll(Arrays.asList(application.beans()));
         Class<?>[] listeners = Arrays.stream(getClass().getDeclaredClasses())
                 .filter(type -> Listener.class.isAssignableFrom(type) && !Modifier.isAbstract(type.getModifiers()))
                 .toArray(Class<?>[]::new);
@@ -176,7 +160,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
         List<String> all =
                 new ArrayList<>(List.of("idempotency.cleanup.enabled=false", "idempotency.errors.max-attempts=3"));
-        all.addAll(Arrays.asList(properties()));
+        all.addAll(Arrays.asList(application.properties()));
         start(all, classes.toArray(Class<?>[]::new));
     }
 

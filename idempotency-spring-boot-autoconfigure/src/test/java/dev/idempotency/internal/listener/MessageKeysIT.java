@@ -24,26 +24,8 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 
 /** Where keys come from, and what becomes of messages that have none. */
+@ListenersTest.Application
 class MessageKeysIT extends ListenersTest {
-
-    @Test
-    void aMessageWithoutAUsableKeyIsGivenUpAtOnceWithItsCoordinates() {
-        String longKey = "x".repeat(300);
-        deliver(OfPayload.class, ":usable", ": ", ":a\0b", ":" + longKey, ":" + longKey);
-        assertThat(failures(OfPayload.class))
-                .as("one attempt each")
-                .satisfiesExactly(
-                        failure -> assertThat(failure)
-                                .isInstanceOfSatisfying(
-                                        InvalidMessageKeyException.class, missing -> assertThat(missing.isMissing())
-                                                .isTrue()),
-                        failure -> assertThat(failure)
-                                .isInstanceOf(InvalidMessageKeyException.class)
-                                .hasMessageContaining(topic(OfPayload.class) + "-0@2"));
-        assertThat(givenUp(OfPayload.class)).containsExactly(" ", "a\0b");
-        assertThat(effects(OfPayload.class)).containsExactly("usable", longKey);
-        assertThat(outcomes(OfPayload.class).missingKeys).hasSize(2);
-    }
 
     @Test
     void aKeyWhoseExpressionThrowsIsNotLookedForAgainAndCounted() {
@@ -125,10 +107,6 @@ class MessageKeysIT extends ListenersTest {
             return assertThat(outcomes.processed.stream().map(MessageId::value).toList());
         }
     }
-
-    @Container(factory = "handled")
-    @IdempotentListener(key = "#payload")
-    static class OfPayload extends OfRecords {}
 
     @Container(factory = "handled")
     @IdempotentListener(key = "T(Long).parseLong(#payload)")

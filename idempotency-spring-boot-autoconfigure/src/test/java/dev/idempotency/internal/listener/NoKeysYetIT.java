@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.ConsumerWaitingException.Awaited;
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
@@ -14,7 +13,6 @@ import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.internal.failure.OutageRegistry;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -29,12 +27,12 @@ class NoKeysYetIT extends ApplicationTest {
 
     @Test
     void itStandsStillUntilItHasProcessedAMessageWithAKeyAlsoAfterARestart() {
-        try (TestApplication app = start(Records.class)) {
+        try (TestApplication app = start(Records.class, Failures.class, Outcomes.class)) {
             send(app, 0, null, "first");
             send(app, 0, null, "second");
             awaitStandstill(app);
         }
-        try (TestApplication app = start(Records.class)) {
+        try (TestApplication app = start(Records.class, Failures.class, Outcomes.class)) {
             app.awaitOnePartitionEach();
             awaitStandstill(app);
             await().untilAsserted(() -> {
@@ -57,49 +55,24 @@ class NoKeysYetIT extends ApplicationTest {
         }
     }
 
-    /** Its type is known only when the expression is evaluated. */
-    @Test
-    void soItDoesWhileNoMessageHasAVersion() {
-        try (TestApplication app = start(Versions.class)) {
-            send(app, 0, null, "2026-11-17T09:30:00");
-            awaitStandstill(app, "cannot be used", "java.time.LocalDateTime", "has not processed any");
-            assertThat(app.bean(Failures.class).causes()).isEmpty();
-
-            send(app, 1, null, "7");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("7");
-            assertThat(app.bean(Failures.class).recovered())
-                    .extracting(record -> (Object) record.value())
-                    .containsExactly("2026-11-17T09:30:00");
-        }
-    }
-
-    private TestApplication start(Class<?> listener) {
-        return start(List.of(), listener, Failures.class, Outcomes.class);
-    }
-
     private void send(TestApplication app, int partition, String id, String value) {
         app.send(TestApplication.message(this.topic, partition, id, value));
     }
 
     /** It ends for a moment when a rebalance takes the partition away, until the next owner has tried. */
     private void awaitStandstill(TestApplication app) {
-        awaitStandstill(
-                app,
-                "idempotency-key",
-                "@IdempotentListener(key",
-                "idempotency.key.headers",
-                "idempotency.key.on-missing=process");
-    }
-
-    private void awaitStandstill(TestApplication app, String... cause) {
         OutageRegistry outages = app.bean(OutageRegistry.class);
-        await().untilAsserted(() -> assertThat(outages.current())
-                .singleElement()
-                .satisfies(outage -> {
-                    assertThat(outage.awaited()).isEqualTo(Awaited.KEYS);
-                    assertThat(outage.cause()).contains(this.topic + "-0@0").contains(cause);
-                }));
+        await().untilAsserted(
+                        () -> assertThat(outages.current()).singleElement().satisfies(outage -> {
+                            assertThat(outage.awaited()).isEqualTo(Awaited.KEYS);
+                            assertThat(outage.cause())
+                                    .contains(
+                                            this.topic + "-0@0",
+                                            "idempotency-key",
+                                            "@IdempotentListener(key",
+                                            "idempotency.key.headers",
+                                            "idempotency.key.on-missing=process");
+                        }));
         assertThat(app.bean(Failures.class).recovered()).isEmpty();
     }
 
@@ -107,19 +80,6 @@ class NoKeysYetIT extends ApplicationTest {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
         @IdempotentListener(consumer = "records")
-        void on(String payload) {
-            this.effects.happen(payload);
-        }
-    }
-
-    static class Versions extends HasEffects {
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
-        @IdempotentListener(
-                consumer = "versions",
-                strategy = DeduplicationStrategy.VERSION,
-                key = "#payload",
-                version = "#payload.length() > 1 ? T(java.time.LocalDateTime).parse(#payload) : #payload")
         void on(String payload) {
             this.effects.happen(payload);
         }

@@ -38,21 +38,14 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.kafka.listener.BatchInterceptor;
 
 /** What the delivery contract does not say of messages that are recognised by the offsets of their records. */
-class OffsetStrategyIT extends ListenersTest {
-
-    @Override
-    String[] properties() {
-        return new String[] {
+@ListenersTest.Application(
+        beans = {SimpleMeterRegistry.class, OffsetStrategyIT.Reordering.class},
+        properties = {
             "spring.kafka.consumer.isolation-level=read_committed",
             "management.endpoints.web.exposure.include=idempotency",
             "management.endpoint.idempotency.access=unrestricted"
-        };
-    }
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {SimpleMeterRegistry.class, Reordering.class};
-    }
+        })
+class OffsetStrategyIT extends ListenersTest {
 
     @Test
     void aPositionThatIsForgottenLetsARewindBeProcessedAgain() {

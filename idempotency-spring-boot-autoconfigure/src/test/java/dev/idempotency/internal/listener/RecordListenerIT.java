@@ -27,17 +27,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.listener.ConsumerSeekAware;
-import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
@@ -46,12 +42,8 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** What the delivery contract does not say of listeners of single records. */
+@ListenersTest.Application(beans = RecordListenerIT.Beans.class)
 class RecordListenerIT extends ListenersTest {
-
-    @Override
-    Class<?>[] beans() {
-        return new Class<?>[] {Beans.class};
-    }
 
     @Test
     void aDuplicateIsARepublicationOrARedelivery() {
@@ -75,21 +67,12 @@ class RecordListenerIT extends ListenersTest {
         assertThat(outcomes(FailingTwice.class).failed).hasValue(2);
     }
 
-    /** With the acknowledgment modes and arguments that the delivery contract does not have. */
-    @ParameterizedTest
-    @ValueSource(classes = {Manual.class, ByHeader.class})
-    void aDuplicateIsAcknowledged(Class<? extends Listener> listener) {
-        deliver(listener, "1:a", "1:a", "1:a");
-        assertThat(effects(listener)).containsExactly("a");
-    }
-
     @Test
-    void whatTheListenerDoesNotAcknowledgeIsRedelivered() {
-        deliver(Late.class, "1:a", "2:b");
-        assertThat(effects(Late.class)).containsExactly("a", "b");
-        assertThat(failures(Late.class)).singleElement().isInstanceOf(NotAcknowledgedException.class);
+    void anAcknowledgmentIsDeferredWhereverItComesFromAndRefusedWhenTheListenerHasReturned() {
+        deliver(ByHeader.class, "1:a", "1:a", "1:a");
+        assertThat(effects(ByHeader.class)).containsExactly("a");
         assertThatIllegalStateException()
-                .isThrownBy(this.app.bean(Late.class)::acknowledgeLate)
+                .isThrownBy(this.app.bean(ByHeader.class)::acknowledgeLate)
                 .withMessageContaining("before it returns");
     }
 
@@ -112,14 +95,6 @@ class RecordListenerIT extends ListenersTest {
         deliver(SeeksElsewhere.class, "1:a", "2:b");
         assertThat(effects(SeeksElsewhere.class)).containsExactly("a", "b");
         assertThat(failures(SeeksElsewhere.class)).isEmpty();
-    }
-
-    @Test
-    void twoConsumersOfOneTopicEachProcessAMessageOnce() {
-        deliver(TwoConsumers.class, "1:a", "1:a");
-        this.app.awaitCaughtUp(topic(TwoConsumers.class) + "-2", topic(TwoConsumers.class));
-        assertThat(effects(TwoConsumers.class)).containsExactly("billing a", "shipping a");
-        assertThat(outcomes(TwoConsumers.class).consumers.get(0).name()).isEqualTo("billing");
     }
 
     /** By its coordinates, which are others there. */
@@ -196,30 +171,7 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    static class Manual extends Listener {
-
-        @OwnTopic(containerFactory = "manual")
-        @IdempotentListener
-        void on(String payload, Acknowledgment acknowledgment) {
-            happen(payload);
-            acknowledgment.acknowledge();
-        }
-    }
-
     static class ByHeader extends Listener {
-
-        @OwnTopic(containerFactory = "manual")
-        @IdempotentListener
-        void on(Message<String> message, @Header(KafkaHeaders.ACKNOWLEDGMENT) Acknowledgment acknowledgment) {
-            assertThat(acknowledgment).isInstanceOf(DeferredAcknowledgment.class);
-            happen(message.getPayload());
-            message.getHeaders()
-                    .get(KafkaHeaders.ACKNOWLEDGMENT, Acknowledgment.class)
-                    .acknowledge();
-        }
-    }
-
-    static class Late extends Listener {
 
         private Acknowledgment last;
 
@@ -227,14 +179,15 @@ class RecordListenerIT extends ListenersTest {
             this.last.acknowledge();
         }
 
-        @OwnTopic(containerFactory = "handledManually")
+        @OwnTopic(containerFactory = "manual")
         @IdempotentListener
-        void on(String payload, Acknowledgment acknowledgment) {
-            happen(payload);
+        void on(Message<String> message, @Header(KafkaHeaders.ACKNOWLEDGMENT) Acknowledgment acknowledgment) {
+            assertThat(acknowledgment).isInstanceOf(DeferredAcknowledgment.class);
             this.last = acknowledgment;
-            if (calls().size() > 1) {
-                acknowledgment.acknowledge();
-            }
+            happen(message.getPayload());
+            message.getHeaders()
+                    .get(KafkaHeaders.ACKNOWLEDGMENT, Acknowledgment.class)
+                    .acknowledge();
         }
     }
 
@@ -283,25 +236,9 @@ class RecordListenerIT extends ListenersTest {
         @Override
         void seek(ConsumerRecord<?, ?> record, TopicPartition partition, Consumer<?, ?> consumer) {
             consumer.seek(partition, consumer.position(partition));
-            this.callback.seekToTimestamp(record.topic(), 0, record.timestamp() + 1);
             this.callback.seekToBeginning(record.topic(), 1);
             this.callback.seek(record.topic(), 0, record.offset() + 1);
             this.callback.seekToEnd(List.of(partition));
-        }
-    }
-
-    static class TwoConsumers extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(consumer = "billing")
-        void billing(String payload) {
-            happen("billing " + payload);
-        }
-
-        @KafkaListener(id = "#{__listener.topic}-2", topics = "#{__listener.topic}", autoStartup = "false")
-        @IdempotentListener
-        void shipping(String payload) {
-            happen("shipping " + payload);
         }
     }
 
@@ -337,14 +274,6 @@ class RecordListenerIT extends ListenersTest {
     }
 
     static class Beans {
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> handledManually(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
-            plain.setCommonErrorHandler(shared.errorHandler(20));
-            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
-            return plain;
-        }
 
         /** For the pauses of retry topics. */
         @Bean

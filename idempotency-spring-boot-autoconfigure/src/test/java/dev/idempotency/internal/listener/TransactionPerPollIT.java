@@ -5,16 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
-import dev.idempotency.internal.metrics.MicrometerObservationListener;
-import io.micrometer.common.KeyValue;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationRegistry;
-import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,21 +16,18 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
-import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
-import org.springframework.util.backoff.FixedBackOff;
 
 /** An application in which a transaction per poll is the default. */
 @ExtendWith(OutputCaptureExtension.class)
 @ListenersTest.Application(
-        beans = {TransactionPerPollIT.Beans.class, TransactionPerPollIT.Observations.class},
-        properties = {"idempotency.transaction-per-poll=true", "spring.kafka.listener.observation-enabled=true"})
+        beans = TransactionPerPollIT.Beans.class,
+        properties = "idempotency.transaction-per-poll=true")
 class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
-    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "WithRecordErrors, 3"})
+    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "WithRecordErrors, 3", "Observed, 3"})
     void theRecordsOfAPollShareATransactionWhereThatIsPossible(String name, int transactions) {
         assertDelivered(name, "1:a 2:b 3:c", "a b c", null);
         assertThat(transactionsOf(name)).isEqualTo(transactions);
@@ -56,13 +43,13 @@ class TransactionPerPollIT extends ListenersTest {
     @Test
     void theLogSaysWhoCannotAndWhy(CapturedOutput output) {
         assertThat(output.toString().lines().filter(line -> line.contains("idempotency.transaction-per-poll=true")))
-                .hasSize(3)
+                .hasSize(4)
                 .allMatch(line -> line.contains("INFO"))
                 .anyMatch(line -> line.contains("Replying.on' keeps a transaction per record: It returns a String"))
                 .anyMatch(
                         line -> line.contains("Manual.on' keeps a transaction per record: By its acknowledgment mode"))
-                .anyMatch(
-                        line -> line.contains("WithRecordErrors.on' keeps a transaction per record: Its container's"));
+                .anyMatch(line -> line.contains("WithRecordErrors.on' keeps a transaction per record: Its container's"))
+                .anyMatch(line -> line.contains("Observed.on' keeps a transaction per record: Its container obs"));
     }
 
     @Test
@@ -77,7 +64,6 @@ class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            KeptInMemory  | 1:a 2:fails 3:c 4:d   | a c d |
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
@@ -96,15 +82,6 @@ class TransactionPerPollIT extends ListenersTest {
                 .containsExactly("1 processed 1", "2 failed 3", "3 processed 1");
         assertThat(jdbc.queryForObject("select last_error from idempotency_inbox where message_id = '2'", String.class))
                 .contains("IllegalStateException", "fails");
-    }
-
-    @Test
-    void observationsOfRecordsEndBeforeTheCommitAndCarryTheOutcomeOfThoseProcessedByThemselves() {
-        deliver(Observed.class, "1:a", "1:a", "2:b");
-        assertThat(this.app.bean(Observations.class).stopped).containsExactly("0 ", "2 ");
-        deliver(Observed.class, "3:c", "4:fails", "5:e");
-        assertThat(this.app.bean(Observations.class).stopped)
-                .contains("3 observed processed 3", "4 observed failed", "5 observed processed 5");
     }
 
     @IdempotentListener
@@ -155,14 +132,11 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    @Container(factory = "keepingInMemory")
-    @IdempotentListener
-    static class KeptInMemory extends OfRecords {}
-
     @IdempotentListener(inbox = "true")
     static class Kept extends OfRecords {}
 
-    @IdempotentListener("observed")
+    @Container(factory = "observed")
+    @IdempotentListener
     static class Observed extends OfRecords {}
 
     @IdempotentListener(key = "#record.value()")
@@ -187,38 +161,7 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    static class Observations implements ObservationHandler<KafkaRecordReceiverContext> {
-
-        private final List<String> stopped = new CopyOnWriteArrayList<>();
-
-        @Override
-        public void onStop(KafkaRecordReceiverContext context) {
-            this.stopped.add(context.getOffset() + " "
-                    + Stream.of(
-                                    MicrometerObservationListener.CONSUMER,
-                                    MicrometerObservationListener.OUTCOME,
-                                    MicrometerObservationListener.MESSAGE_ID)
-                            .map(context::getHighCardinalityKeyValue)
-                            .filter(Objects::nonNull)
-                            .map(KeyValue::getValue)
-                            .collect(Collectors.joining(" ")));
-        }
-
-        @Override
-        public boolean supportsContext(Observation.Context context) {
-            return context instanceof KafkaRecordReceiverContext record
-                    && record.getSource().startsWith("Observed");
-        }
-    }
-
     static class Beans {
-
-        @Bean
-        static ObservationRegistry observationRegistry(Observations observations) {
-            ObservationRegistry registry = ObservationRegistry.create();
-            registry.observationConfig().observationHandler(observations);
-            return registry;
-        }
 
         @Bean
         static KafkaListenerErrorHandler hiding() {
@@ -231,10 +174,8 @@ class TransactionPerPollIT extends ListenersTest {
         }
 
         @Bean
-        static ContainerFactory keepingInMemory(ContainerFactory plain) {
-            DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 2));
-            handler.setSeekAfterError(false);
-            plain.setCommonErrorHandler(handler);
+        static ContainerFactory observed(ContainerFactory plain) {
+            plain.getContainerProperties().setObservationEnabled(true);
             return plain;
         }
     }

@@ -10,14 +10,9 @@ import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
-import dev.idempotency.app.TestApplication;
-import dev.idempotency.app.TopicContents;
 import dev.idempotency.internal.database.DialectResolver;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.LockStatement;
-import dev.idempotency.internal.store.StoreServer;
-import dev.idempotency.testing.TestKafka;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,24 +20,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Listeners and code that name the same business key. Payloads begin with their keys: {@code <key> <number>}. */
@@ -57,15 +43,11 @@ class LocksIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(3, "record", "batch", "poll");
+        createTopics(3, "record");
         createTopics(1, "many");
         start(
                 Listeners.class,
                 "idempotency.lock.timeout=30s",
-                "idempotency.errors.max-attempts=2",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.max-interval=10ms",
-                "idempotency.errors.outage.max-interval=10ms",
                 "spring.datasource.hikari.maximum-pool-size=15",
                 "spring.kafka.consumer.max-poll-records=" + MANY);
         this.transaction = new TransactionTemplate(this.app.bean(PlatformTransactionManager.class));
@@ -86,30 +68,27 @@ class LocksIT extends SharedApplicationTest {
                 }))
                 .toArray(CompletableFuture[]::new);
         for (int i = 0; i < EACH; i++) {
-            for (String kind : List.of("record", "batch", "poll")) {
-                send(kind, i % 3, "a " + i);
-            }
+            sendTo("record", i % 3, "a " + i);
         }
         CompletableFuture.allOf(code).orTimeout(60, TimeUnit.SECONDS).join();
-        List.of("record", "batch", "poll").forEach(this::awaitCaughtUp);
-        assertThat(this.sections.violations.get()).isZero();
-        assertThat(this.sections.count("a")).as("no update was lost").isEqualTo(6 * EACH);
+        awaitCaughtUp("record");
+        assertThat(this.sections.count("a")).as("no update was lost").isEqualTo(4 * EACH);
     }
 
     @Test
     void aDuplicateDoesNotWaitAndANewMessageHoldsNoConnectionMeanwhile() throws Exception {
-        send("record", 0, "d 1");
+        sendTo("record", 0, "d 1");
         awaitCaughtUp("record");
         int duplicates = this.app.bean(Outcomes.class).duplicates.size();
         Holder holder = hold("account/d");
         for (int partition = 0; partition < 3; partition++) {
-            send("record", partition, "d 1");
+            sendTo("record", partition, "d 1");
         }
         awaitCaughtUp("record");
         assertThat(this.app.bean(Outcomes.class).duplicates).hasSize(duplicates + 3);
 
         for (int partition = 0; partition < 3; partition++) {
-            send("record", partition, "d new " + partition);
+            sendTo("record", partition, "d new " + partition);
         }
         await().until(() -> waitingInMemory("account/d") == 3);
         await("the holder's connection alone")
@@ -127,18 +106,15 @@ class LocksIT extends SharedApplicationTest {
     @Test
     void aBatchWithManyKeysAndASingleKeyExcludeEachOther() throws Exception {
         for (int i = 0; i < MANY; i++) {
-            send("many", 0, "m" + i + " 1");
+            sendTo("many", 0, "m" + i + " 1");
         }
         Holder single = hold("account/m57");
-        CountDownLatch leave = this.sections.stayIn("m99");
-        this.app
-                .bean(KafkaListenerEndpointRegistry.class)
-                .getListenerContainer("many")
-                .start();
+        Gate gate = this.sections.stayIn("m99");
+        containerOf("many").start();
         await().until(() -> waitingInMemory("account/m57") == 1);
         assertThat(effectsOf("many")).isEmpty();
         single.release();
-        await().until(() -> this.sections.isInside("m99"));
+        pass(gate.entered());
         assertThat(advisoryLocks("objsubid = 2")).isEqualTo(stripes()).isLessThan(MANY);
         assertThat(advisoryLocks("objsubid = 1")).isZero();
 
@@ -146,7 +122,7 @@ class LocksIT extends SharedApplicationTest {
         try {
             await().until(() -> advisoryLocks("not granted") == 1);
             assertThat(advisoryLocks("objsubid = 1")).isZero();
-            leave.countDown();
+            gate.leave().countDown();
             awaitCaughtUp("many");
             assertThat(effectsOf("many")).hasSize(1);
             await().until(() -> advisoryLocks("objsubid = 1") == 1);
@@ -159,7 +135,7 @@ class LocksIT extends SharedApplicationTest {
     void aLockEndsWithItsProcess() throws Exception {
         Process other = otherInstance("account/k");
         await().until(() -> advisoryLocks("granted and objsubid = 1") > 0);
-        send("record", 0, "k 1");
+        sendTo("record", 0, "k 1");
         await().until(() -> advisoryLocks("not granted") == 1);
         assertThat(this.sections.count("k")).isZero();
         other.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
@@ -167,107 +143,16 @@ class LocksIT extends SharedApplicationTest {
         assertThat(this.sections.count("k")).isOne();
     }
 
-    @Test
-    void aLockEndsWithAListenerThatThrows() {
-        send("record", 0, "t fails");
-        awaitCaughtUp("record");
-        assertThat(TopicContents.values(topic("record") + "-dlt")).contains("t fails");
-        send("poll", 0, "t 1");
-        awaitCaughtUp("poll");
-        assertThat(this.sections.count("t")).isOne();
-    }
-
-    @ParameterizedTest
-    @EnumSource(
-            value = StoreServer.class,
-            names = {"MARIADB", "H2"})
-    void soItIsOnOtherDatabases(StoreServer server) {
-        String topic = TestKafka.createTopic("other", 3);
-        try (TestApplication other =
-                TestApplication.start(server.emptyDatabase(), List.of("topic=" + topic), OnOtherDatabases.class)) {
-            IdempotentOperations own = other.bean(IdempotentOperations.class);
-            TransactionTemplate template = new TransactionTemplate(other.bean(PlatformTransactionManager.class));
-            for (int i = 0; i < EACH; i++) {
-                other.send(topic, "a " + i, "a " + i);
-                template.executeWithoutResult(status -> {
-                    own.lock("account/a");
-                    other.bean(Sections.class).enter("a");
-                });
-            }
-            other.awaitCaughtUp(topic, topic);
-            assertThat(other.bean(Sections.class).violations.get()).isZero();
-            assertThat(other.bean(Sections.class).count("a")).isEqualTo(2 * EACH);
-        }
-    }
-
-    @Import(Sections.class)
-    static class OnOtherDatabases {
-
-        @Autowired
-        private Sections sections;
-
-        @KafkaListener(topics = "${topic}", groupId = "${topic}", concurrency = "3")
-        @IdempotentListener(lock = Listeners.LOCK)
-        void on(String payload) {
-            this.sections.enter(payload);
-        }
-    }
-
-    /** Those of one instance wait in memory, those of others in the database. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void whoeverWaitsForTooLongIsRetriedUntilItGetsTheLock(boolean sameInstance) throws Exception {
-        String topic = TestKafka.createTopic("impatient", 1);
-        List<String> properties = List.of(
-                "topic=" + topic,
-                "idempotency.lock.timeout=1s",
-                "idempotency.errors.max-attempts=2",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.outage.max-interval=10ms");
-        String payload = "i" + sameInstance + " 1";
-        try (TestApplication impatient = TestApplication.start(this.database, properties, Impatient.class)) {
-            IdempotentOperations owner = sameInstance ? impatient.bean(IdempotentOperations.class) : this.operations;
-            PlatformTransactionManager manager =
-                    (sameInstance ? impatient : this.app).bean(PlatformTransactionManager.class);
-            Holder holder = hold("account/" + payload.split(" ")[0], owner, new TransactionTemplate(manager));
-            impatient.send(topic, payload, payload);
-            await().until(() -> impatient.bean(Outcomes.class).retried.get() > 2);
-            assertThat(effectsOf("impatient")).isEmpty();
-            holder.release();
-            impatient.awaitCaughtUp("impatient" + topic, topic);
-            assertThat(effectsOf("impatient")).containsOnlyOnce("impatient " + payload);
-            assertThat(TopicContents.values(topic + "-dlt")).isEmpty();
-            impatient.jdbc().update("delete from effect where name like 'impatient%'");
-        }
-    }
-
-    @Import({Effects.class, Outcomes.class})
-    static class Impatient {
-
-        @Autowired
-        private Effects effects;
-
-        @KafkaListener(topics = "${topic}", groupId = "impatient${topic}")
-        @IdempotentListener(lock = Listeners.LOCK)
-        void on(String payload) {
-            this.effects.happen("impatient " + payload);
-        }
-    }
-
     /** Holds a lock in this instance. */
     private Holder hold(String key) throws InterruptedException {
-        return hold(key, this.operations, this.transaction);
-    }
-
-    private static Holder hold(String key, IdempotentOperations operations, TransactionTemplate transaction)
-            throws InterruptedException {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        CompletableFuture<Void> thread = CompletableFuture.runAsync(() -> transaction.executeWithoutResult(status -> {
-            operations.lock(key);
-            held.countDown();
-            pass(end);
-        }));
+        CompletableFuture<Void> thread =
+                CompletableFuture.runAsync(() -> this.transaction.executeWithoutResult(status -> {
+                    this.operations.lock(key);
+                    held.countDown();
+                    pass(end);
+                }));
         assertThat(held.await(30, TimeUnit.SECONDS)).isTrue();
         return new Holder(thread, end);
     }
@@ -323,12 +208,6 @@ class LocksIT extends SharedApplicationTest {
                         Integer.class);
     }
 
-    private void send(String kind, int partition, String payload) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind), partition, null, payload);
-        record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
-        this.app.send(record);
-    }
-
     private static void pass(CountDownLatch gate) {
         try {
             assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
@@ -356,18 +235,6 @@ class LocksIT extends SharedApplicationTest {
             this.sections.enter(payload);
         }
 
-        @KafkaListener(topics = "batch${suffix}", groupId = "batch${suffix}", concurrency = "3", batch = "true")
-        @IdempotentListener(lock = LOCK)
-        void batch(List<String> payloads) {
-            payloads.forEach(this.sections::enter);
-        }
-
-        @KafkaListener(topics = "poll${suffix}", groupId = "poll${suffix}", concurrency = "3")
-        @IdempotentListener(lock = "'account/' + #record.value().split(' ')[0]", transactionPerPoll = "true")
-        void poll(String payload) {
-            this.sections.enter(payload);
-        }
-
         @KafkaListener(
                 id = "many",
                 topics = "many${suffix}",
@@ -381,12 +248,12 @@ class LocksIT extends SharedApplicationTest {
         }
     }
 
+    private record Gate(CountDownLatch entered, CountDownLatch leave) {}
+
     /** Sections that only one may be in, until its transaction ends; each counts by reading first and then writing. */
     static class Sections {
 
-        final AtomicInteger violations = new AtomicInteger();
-        private final Map<String, String> inside = new ConcurrentHashMap<>();
-        private final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
+        private final Map<String, Gate> gates = new ConcurrentHashMap<>();
         private final JdbcTemplate jdbc;
 
         Sections(JdbcTemplate jdbc) {
@@ -396,46 +263,28 @@ class LocksIT extends SharedApplicationTest {
 
         void enter(String payload) {
             String name = payload.split(" ")[0];
-            String thread = Thread.currentThread().getName();
-            String other = this.inside.put(name, thread);
-            if (other != null && !other.equals(thread)) {
-                this.violations.incrementAndGet();
+            int entries = count(name);
+            Gate gate = this.gates.get(name);
+            if (gate != null) {
+                gate.entered().countDown();
+                pass(gate.leave());
             }
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void beforeCompletion() {
-                    Sections.this.inside.remove(name);
-                }
-            });
-            List<Integer> entries = entriesOf(name);
-            if (this.gates.containsKey(name)) {
-                pass(this.gates.get(name));
-            }
-            if (payload.endsWith("fails")) {
-                throw new IllegalStateException("told to fail");
-            }
-            if (entries.isEmpty()) {
-                this.jdbc.update("insert into section (name, entries) values (?, 1)", name);
-            } else {
-                this.jdbc.update("update section set entries = ? where name = ?", entries.get(0) + 1, name);
-            }
+            this.jdbc.update(
+                    (entries == 0)
+                            ? "insert into section (entries, name) values (?, ?)"
+                            : "update section set entries = ? where name = ?",
+                    entries + 1,
+                    name);
         }
 
-        CountDownLatch stayIn(String name) {
-            return this.gates.computeIfAbsent(name, any -> new CountDownLatch(1));
-        }
-
-        boolean isInside(String name) {
-            return this.inside.containsKey(name);
+        Gate stayIn(String name) {
+            return this.gates.computeIfAbsent(name, any -> new Gate(new CountDownLatch(1), new CountDownLatch(1)));
         }
 
         int count(String name) {
-            return entriesOf(name).stream().mapToInt(Integer::intValue).sum();
-        }
-
-        private List<Integer> entriesOf(String name) {
-            return this.jdbc.queryForList("select entries from section where name = ?", Integer.class, name);
+            return this.jdbc.queryForList("select entries from section where name = ?", Integer.class, name).stream()
+                    .mapToInt(Integer::intValue)
+                    .sum();
         }
     }
 }

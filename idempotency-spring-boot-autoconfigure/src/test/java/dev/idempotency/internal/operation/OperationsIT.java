@@ -31,7 +31,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.result.ResultStore;
-import dev.idempotency.internal.step.StepTable;
+import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.StoreServer;
 import dev.idempotency.retention.Cleanup;
@@ -817,14 +817,14 @@ class OperationsIT {
                             .isEqualTo(cause));
         }
         assertThat(calls).hasSize(1);
-        StepTable steps = this.app.bean(StepTable.class);
-        assertThat(steps.find(id("a"))).extracting(StepTable.Step::isDone).containsExactly(false);
+        Steps steps = this.app.bean(Steps.class);
+        assertThat(steps.find(id("a"))).extracting(Steps.Step::isDone).containsExactly(false);
         assertThat(steps.settle(id("a"), "other", false)).isFalse();
         assertThat(steps.settle(id("a"), "mail", false)).isTrue();
         this.operations.execute(id("a"), work);
         assertThat(calls).hasSize(2);
         assertThat(steps.settle(id("a"), "mail", false)).as("when it is done").isFalse();
-        assertThat(steps.find(id("a"))).extracting(StepTable.Step::isDone).containsExactly(true);
+        assertThat(steps.find(id("a"))).extracting(Steps.Step::isDone).containsExactly(true);
     }
 
     @Test
@@ -843,8 +843,8 @@ class OperationsIT {
         assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
         assertThat(this.jdbc.queryForList("select message_id from idempotency_step order by message_id", String.class))
                 .containsExactly("day-0", "day-10", "day-20", "day-30", "day-40", "unknown");
-        assertThat(this.app.bean(StepTable.class).find(id("day-40")))
-                .extracting(StepTable.Step::name)
+        assertThat(this.app.bean(Steps.class).find(id("day-40")))
+                .extracting(Steps.Step::name)
                 .containsExactly("late");
     }
 

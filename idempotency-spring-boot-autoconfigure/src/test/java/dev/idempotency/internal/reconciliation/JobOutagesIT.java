@@ -7,9 +7,9 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
-import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetters;
@@ -50,8 +50,8 @@ class JobOutagesIT extends ApplicationTest {
             deadLetters.redriveAll("plain");
             assertThat(ours()).contains("idempotency-redrive-plain", "idempotency-reconciliation-plain");
             app.context().close();
-            assertThat(deadLetters.lastRedrive("plain").state()).isEqualTo(RedriveReport.State.CANCELLED);
-            assertThat(reconciliation.lastReconciliation("plain").state()).isEqualTo(State.CANCELLED);
+            assertThat(deadLetters.lastRedrive("plain").state()).isEqualTo(JobState.CANCELLED);
+            assertThat(reconciliation.lastReconciliation("plain").state()).isEqualTo(JobState.CANCELLED);
         }
         assertThat(ours()).noneMatch(name -> name.startsWith("idempotency-"));
         // Clients of Kafka do not wait for their own threads.
@@ -85,10 +85,10 @@ class JobOutagesIT extends ApplicationTest {
             deadLetters.redriveAll("plain");
             RedriveReport redrive = Awaitility.await()
                     .until(() -> deadLetters.lastRedrive("plain"), report -> report.endedAt() != null);
-            assertThat(redrive.state()).isEqualTo(RedriveReport.State.FAILED);
+            assertThat(redrive.state()).isEqualTo(JobState.FAILED);
             assertThat(redrive.failure()).contains("consumer 'plain'", "brokers", "redrive again");
             ReconciliationReport report = awaitEnd(reconciliation);
-            assertThat(report.state()).isEqualTo(State.FAILED);
+            assertThat(report.state()).isEqualTo(JobState.FAILED);
             assertThat(report.failure()).contains("consumer 'plain'", "brokers", "start it again");
             listed.get(30, TimeUnit.SECONDS);
             matched.get(30, TimeUnit.SECONDS);
@@ -105,7 +105,7 @@ class JobOutagesIT extends ApplicationTest {
         return Awaitility.await()
                 .until(
                         () -> reconciliation.lastReconciliation("plain"),
-                        report -> report != null && report.state() != State.RUNNING);
+                        report -> report != null && report.state() != JobState.RUNNING);
     }
 
     static class Listener {

@@ -12,11 +12,11 @@ import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.internal.job.RepublishedHeaders;
+import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationReport.MissingMessage;
-import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;
@@ -77,7 +77,7 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("ledger");
         ReconciliationReport sound = reconcile("ledger");
         assertFates(sound, "3 PROCESSED, 1 DUPLICATE, 2 DEAD_LETTERED");
-        assertThat(sound.state()).isEqualTo(State.COMPLETED);
+        assertThat(sound.state()).isEqualTo(JobState.COMPLETED);
         assertThat(sound.share()).isEqualTo(1.0);
 
         forgetRow("ledger", "ledger b");
@@ -94,15 +94,10 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     @Test
-    void whatAnErrorHandlerDropsIsMissingUntilItIsReplayed() {
+    void whatAnErrorHandlerDropsIsMissing() {
         send("dropped", "dropped a", "dropped fails", "garbled dropped", "dropped b");
         awaitCaughtUp("dropped");
         assertFates(reconcile("dropped"), "2 PROCESSED, 1 MISSING, 1 UNREADABLE");
-        Listeners.MENDED.add("dropped");
-        assertThat(replay("dropped").replayed()).isOne();
-        awaitCaughtUp("dropped");
-        assertThat(effectsOf("dropped")).containsExactly("dropped a", "dropped b", "dropped fails");
-        assertFates(reconcile("dropped"), "3 PROCESSED, 1 DUPLICATE, 1 UNREADABLE");
     }
 
     @Test
@@ -173,7 +168,7 @@ class ReconciliationIT extends SharedApplicationTest {
     /** A record that says that it stood elsewhere before, as one that was retried or redriven. */
     private ProducerRecord<String, String> copy(String kind, String id, long offset) {
         ProducerRecord<String, String> copy = message(kind, id);
-        RepublishedHeaders.of(List.of(), new RecordCoordinates(topic(kind), 0, offset))
+        RepublishedHeaders.of(List.of(), new RecordCoordinates(topic(kind), 0, offset), name -> false)
                 .forEach(copy.headers()::add);
         return copy;
     }
@@ -259,14 +254,14 @@ class ReconciliationIT extends SharedApplicationTest {
         send("breaking", "breaking");
         commitAll("breaking");
         ReconciliationReport broken = reconcile("breaking");
-        assertThat(broken.state()).isEqualTo(State.FAILED);
+        assertThat(broken.state()).isEqualTo(JobState.FAILED);
         assertThat(broken.failure()).contains("NoClassDefFoundError");
         send("asking", "asking a");
         awaitCaughtUp("asking");
         Listeners.AWAY.set(true);
         ReconciliationReport away = reconcile("asking");
         Listeners.AWAY.set(false);
-        assertThat(away.state()).isEqualTo(State.FAILED);
+        assertThat(away.state()).isEqualTo(JobState.FAILED);
         assertThat(away.count(ReconciliationOutcome.WITHOUT_KEY)).isZero();
         assertFates(reconcile("asking"), "1 PROCESSED");
     }
@@ -304,7 +299,7 @@ class ReconciliationIT extends SharedApplicationTest {
         this.app.send(topic("converted"), null, "42");
         awaitCaughtUp("converted");
         ReconciliationReport report = reconcile("converted");
-        assertThat(report.state()).isEqualTo(State.FAILED);
+        assertThat(report.state()).isEqualTo(JobState.FAILED);
         assertThat(report.failure()).contains("java.lang.String", "java.lang.Integer", "keys from headers");
     }
 
@@ -372,7 +367,7 @@ class ReconciliationIT extends SharedApplicationTest {
         }
         awaitCaughtUp("busy");
         ReconciliationReport started = this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1)));
-        assertThat(started.state()).isEqualTo(State.RUNNING);
+        assertThat(started.state()).isEqualTo(JobState.RUNNING);
         assertThrown(
                 OperatorActionException.class,
                 () -> this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1))),
@@ -380,7 +375,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(this.reconciliation.cancel("busy")).isTrue();
         ReconciliationReport report = awaitEnd("busy");
         assertThat(report.startedAt()).isEqualTo(started.startedAt());
-        assertThat(report.state()).isEqualTo(State.CANCELLED);
+        assertThat(report.state()).isEqualTo(JobState.CANCELLED);
         assertThat(report.share()).isLessThan(1);
         assertThrown(
                 OperatorActionException.class,
@@ -434,7 +429,7 @@ class ReconciliationIT extends SharedApplicationTest {
                 .pollInterval(Duration.ofMillis(20))
                 .until(
                         () -> this.reconciliation.lastReconciliation(consumer),
-                        report -> report != null && report.state() != State.RUNNING);
+                        report -> report != null && report.state() != JobState.RUNNING);
     }
 
     @Import(Handlers.class)

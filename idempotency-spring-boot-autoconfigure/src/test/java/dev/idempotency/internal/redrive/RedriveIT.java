@@ -12,14 +12,14 @@ import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import dev.idempotency.job.JobState;
+import dev.idempotency.job.Page;
 import dev.idempotency.redrive.DeadLetter;
-import dev.idempotency.redrive.DeadLetterPage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.redrive.ExceptionPattern;
 import dev.idempotency.redrive.RedriveReport;
-import dev.idempotency.redrive.RedriveReport.State;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -75,7 +75,7 @@ class RedriveIT extends SharedApplicationTest {
         mend("plain");
 
         RedriveReport report = redriveAll("plain");
-        assertThat(report.state()).isEqualTo(State.COMPLETED);
+        assertThat(report.state()).isEqualTo(JobState.COMPLETED);
         assertThat(report.sent()).isEqualTo(2);
         awaitCaughtUp("plain");
         assertThat(effectsOf("plain")).containsExactly("plain a", "plain b");
@@ -154,9 +154,9 @@ class RedriveIT extends SharedApplicationTest {
 
     @Test
     void withoutADeadLetterTopicThereIsNothingAndNoneIsCreated() {
-        DeadLetterPage page = this.deadLetters.find(DeadLetterQuery.of("healthy"));
-        assertThat(page).isEqualTo(new DeadLetterPage(List.of(), List.of(), null));
-        assertThat(redriveAll("healthy").state()).isEqualTo(State.COMPLETED);
+        assertThat(this.deadLetters.find(DeadLetterQuery.of("healthy"))).isEqualTo(new Page<>(List.of(), null));
+        assertThat(this.deadLetters.topics("healthy")).isEmpty();
+        assertThat(redriveAll("healthy").state()).isEqualTo(JobState.COMPLETED);
         assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
                 .isNull();
         assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
@@ -183,7 +183,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(letters).extracting(DeadLetter::redrives).containsExactly(1, 0, 0, 1, 1);
 
         RedriveReport report = redriveAll("crafted");
-        assertThat(report.state()).isEqualTo(State.COMPLETED);
+        assertThat(report.state()).isEqualTo(JobState.COMPLETED);
         assertThat(report.sent()).isOne();
         assertThat(report.unroutable()).isEqualTo(2);
         assertThat(report.refused()).isEqualTo(2);
@@ -251,21 +251,23 @@ class RedriveIT extends SharedApplicationTest {
         for (int i = 0; i < 120; i++) {
             craft("slow", "slow " + i, topic("slow"), 0, null, "0");
         }
-        assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(State.RUNNING);
+        assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(JobState.RUNNING);
         assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("slow"), "already");
         Awaitility.await().until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
         assertThat(this.deadLetters.cancel("slow")).isTrue();
         RedriveReport report = awaitEnd("slow");
-        assertThat(report.state()).isEqualTo(State.CANCELLED);
+        assertThat(report.state()).isEqualTo(JobState.CANCELLED);
         assertThat(report.sent()).isLessThan(120);
         assertThat(report.read()).isEqualTo(report.sent());
         assertThat(this.deadLetters.cancel("slow")).isFalse();
         DeadLetterQuery pending =
-                DeadLetterQuery.of("slow").withStatus(DeadLetterStatus.PENDING).withPage(null, 500);
-        assertThat(this.deadLetters.find(pending).letters()).hasSize(120 - (int) report.sent());
-        DeadLetterPage first = this.deadLetters.find(DeadLetterQuery.of("slow").withPage(null, 100));
-        DeadLetterPage second = this.deadLetters.find(new DeadLetterQuery("slow", null, null, first.next(), 100));
-        assertThat(second.letters()).hasSize(20);
+                DeadLetterQuery.of("slow").withStatus(DeadLetterStatus.PENDING).withSize(500);
+        assertThat(this.deadLetters.find(pending).entries()).hasSize(120 - (int) report.sent());
+        Page<DeadLetter> first =
+                this.deadLetters.find(DeadLetterQuery.of("slow").withSize(100));
+        Page<DeadLetter> second = this.deadLetters.find(
+                DeadLetterQuery.of("slow").withAfter(first.next()).withSize(100));
+        assertThat(second.entries()).hasSize(20);
         assertThat(second.next()).isNull();
     }
 
@@ -332,7 +334,7 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     private List<DeadLetter> letters(String consumer) {
-        return this.deadLetters.find(DeadLetterQuery.of(consumer)).letters();
+        return this.deadLetters.find(DeadLetterQuery.of(consumer)).entries();
     }
 
     private RedriveReport redriveAll(String consumer) {

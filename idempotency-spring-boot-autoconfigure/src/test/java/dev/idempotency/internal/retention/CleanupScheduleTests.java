@@ -79,7 +79,7 @@ class CleanupScheduleTests {
         this.schedule = new CleanupSchedule(new Cleanup(List.of(), List.of()), Duration.ofSeconds(60));
         Set<Duration> pauses = new HashSet<>();
         for (int i = 0; i < 100; i++) {
-            pauses.add(this.schedule.pauseAfter(i));
+            pauses.add(this.schedule.nextPause());
         }
         assertThat(pauses).hasSizeGreaterThan(50).allSatisfy(pause -> assertThat(pause)
                 .isBetween(Duration.ofSeconds(48), Duration.ofSeconds(72)));

@@ -11,6 +11,7 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
@@ -37,13 +38,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ContainerPostProcessor;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ContainerProperties.AckMode;
-import org.springframework.kafka.support.Acknowledgment;
 
-/** Steps of listeners of every kind; the contract has more of what happens when they fail. */
+/** What steps record, report and refuse; the contract takes them in listeners of every kind. */
 @ExtendWith(OutputCaptureExtension.class)
 class StepsIT extends SharedApplicationTest {
 
@@ -51,10 +47,9 @@ class StepsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "record", "batch", "poll", "manual", "mail", "misuse", "offset", "version", "unique", "commit");
+        createTopics(1, "record", "mail", "misuse", "offset", "commit");
         start(
                 Listeners.class,
-                "spring.kafka.listener.ack-mode=batch",
                 "spring.datasource.hikari.maximum-pool-size=12",
                 "idempotency.cleanup.enabled=false",
                 "idempotency.errors.initial-interval=1ms",
@@ -90,7 +85,20 @@ class StepsIT extends SharedApplicationTest {
         return IdempotencyContext.current();
     }
 
-    @Import({Effects.class, Calls.class})
+    static class Consumers {
+
+        @Bean
+        IdempotentConsumer requests() {
+            return IdempotentConsumer.named("requests");
+        }
+
+        @Bean
+        IdempotentConsumer imports() {
+            return IdempotentConsumer.named("imports");
+        }
+    }
+
+    @Import({Effects.class, Calls.class, Consumers.class})
     static class Listeners {
 
         @Autowired
@@ -100,68 +108,20 @@ class StepsIT extends SharedApplicationTest {
         private Calls calls;
 
         @Bean
-        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>>
-                manualAcknowledgment() {
-            return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL);
-        }
-
-        @Bean
         MeterRegistry meters() {
             return new SimpleMeterRegistry();
         }
 
-        @Bean
-        IdempotentConsumer requests() {
-            return IdempotentConsumer.named("requests");
-        }
-
-        private void charge(int index, String payload) {
-            Receipt receipt = context().step(index, "charge", Receipt.class, key -> this.calls.charge(key, payload));
-            assertThat(receipt.key()).isEqualTo(context().deriveKey(index, "charge"));
+        @OfKind("record")
+        void onRecord(String payload) {
+            Receipt receipt = context().step("charge", Receipt.class, key -> this.calls.charge(key, payload));
+            assertThat(receipt.key()).isEqualTo(context().deriveKey("charge"));
             assertThat(receipt.payload()).isEqualTo(payload);
             this.effects.happen(payload + " " + receipt.number());
             this.calls.failOnce(payload);
         }
 
-        @KafkaListener(id = "record", topics = "record${suffix}", groupId = "record${suffix}", autoStartup = "false")
-        @IdempotentListener(consumer = "record")
-        void onRecord(String payload) {
-            charge(0, payload);
-        }
-
-        @KafkaListener(
-                id = "batch",
-                topics = "batch${suffix}",
-                groupId = "batch${suffix}",
-                batch = "true",
-                autoStartup = "false")
-        @IdempotentListener(consumer = "batch")
-        void onBatch(List<String> payloads) {
-            for (int i = 0; i < payloads.size(); i++) {
-                charge(i, payloads.get(i));
-            }
-        }
-
-        @KafkaListener(id = "poll", topics = "poll${suffix}", groupId = "poll${suffix}", autoStartup = "false")
-        @IdempotentListener(consumer = "poll", transactionPerPoll = "true")
-        void onPoll(String payload) {
-            charge(0, payload);
-        }
-
-        @KafkaListener(
-                id = "manual",
-                topics = "manual${suffix}",
-                groupId = "manual${suffix}",
-                containerPostProcessor = "manualAcknowledgment",
-                autoStartup = "false")
-        @IdempotentListener(consumer = "manual")
-        void onManual(String payload, Acknowledgment acknowledgment) {
-            charge(0, payload);
-            acknowledgment.acknowledge();
-        }
-
-        @KafkaListener(topics = "mail${suffix}", groupId = "mail${suffix}")
-        @IdempotentListener(consumer = "mail", inbox = "true")
+        @OfKind(value = "mail", inbox = "true")
         void onMail(String payload) {
             context().stepAtMostOnce("mail", () -> {
                 this.calls.made.add(payload);
@@ -170,8 +130,7 @@ class StepsIT extends SharedApplicationTest {
             this.effects.happen(payload);
         }
 
-        @KafkaListener(topics = "misuse${suffix}", groupId = "misuse${suffix}")
-        @IdempotentListener(consumer = "misuse")
+        @OfKind("misuse")
         void onMisuse(String payload) {
             context().step("a", List.class, key -> List.of());
         }
@@ -184,19 +143,8 @@ class StepsIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "offset${suffix}", groupId = "offset${suffix}")
-        @IdempotentListener(consumer = "offset", strategy = DeduplicationStrategy.OFFSET)
+        @OfKind(value = "offset", strategy = DeduplicationStrategy.OFFSET)
         void onOffset(String payload) {
-            tryStep(payload);
-        }
-
-        @KafkaListener(topics = "version${suffix}", groupId = "version${suffix}")
-        @IdempotentListener(
-                consumer = "version",
-                strategy = DeduplicationStrategy.VERSION,
-                key = "#payload",
-                version = "#payload.length()")
-        void onVersion(String payload) {
             tryStep(payload);
         }
 
@@ -207,19 +155,14 @@ class StepsIT extends SharedApplicationTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"record", "batch", "poll", "manual"})
-    void aRecordedStepIsNotRepeatedByLaterAttempts(String kind) {
-        send(kind, kind + " 1", kind + " 2 fails once", kind + " 3");
-        this.app
-                .bean(KafkaListenerEndpointRegistry.class)
-                .getListenerContainer(kind)
-                .start();
-        awaitCaughtUp(kind);
-        assertThat(this.calls.of(kind)).containsExactly(kind + " 1", kind + " 2 fails once", kind + " 3");
-        assertThat(effectsOf(kind)).hasSize(3);
-        assertThat(steps(kind, "executed")).isEqualTo(3);
-        assertThat(steps(kind, "replayed")).isPositive();
+    @Test
+    void aRecordedStepIsNotRepeatedByLaterAttempts() {
+        send("record", "record 1", "record 2 fails once", "record 3");
+        awaitCaughtUp("record");
+        assertThat(this.calls.of("record")).containsExactly("record 1", "record 2 fails once", "record 3");
+        assertThat(effectsOf("record")).hasSize(3);
+        assertThat(steps("record", "executed")).isEqualTo(3);
+        assertThat(steps("record", "replayed")).isPositive();
     }
 
     private double steps(String consumer, String outcome) {
@@ -252,7 +195,7 @@ class StepsIT extends SharedApplicationTest {
         assertThat(steps("mail", "unknown")).as("replayed in vain").isEqualTo(3);
         assertThat(this.calls.of("mail")).hasSize(2);
 
-        StepTable table = this.app.bean(StepTable.class);
+        Steps table = this.app.bean(Steps.class);
         assertThat(table.settle(new MessageId("mail", done), "mail", true)).isTrue();
         assertThat(table.settle(new MessageId("mail", notDone), "mail", false)).isTrue();
         assertThat(inbox.replayFailed("mail").sent()).isEqualTo(2);
@@ -262,7 +205,7 @@ class StepsIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"offset", "version", "commit"})
+    @ValueSource(strings = {"offset", "commit"})
     void aStepIsRefusedWhereNoIdIsClaimedBeforeIt(String kind) {
         send(kind, kind + " 1");
         awaitCaughtUp(kind);
@@ -279,7 +222,7 @@ class StepsIT extends SharedApplicationTest {
             context().stepAtMostOnce("a", () -> {});
             assertThatIllegalStateException()
                     .isThrownBy(() -> context().step("a", String.class, key -> key))
-                    .withMessageContaining("a name of its own");
+                    .withMessageContaining("Give each call another name");
             assertThat(context()
                             .step(
                                     "b",
@@ -300,13 +243,8 @@ class StepsIT extends SharedApplicationTest {
         for (int size = 1; size <= 2; size++) {
             try (TestApplication other = TestApplication.start(
                     this.database,
-                    List.of(
-                            "suffix=" + topic(""),
-                            "idempotency.schema.mode=validate",
-                            "idempotency.checks.broker-timeout=0s",
-                            "spring.kafka.listener.auto-startup=false",
-                            "spring.datasource.hikari.maximum-pool-size=" + size),
-                    Listeners.class)) {
+                    List.of("idempotency.schema.mode=validate", "spring.datasource.hikari.maximum-pool-size=" + size),
+                    Consumers.class)) {
                 IdempotentOperations operations = other.bean(IdempotentOperations.class);
                 Runnable work = () -> context().stepAtMostOnce("a", () -> {});
                 if (size == 1) {

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -50,31 +52,20 @@ class DocumentedSqlIT {
         assertThat(ageOf("4711")).isGreaterThan(Duration.ofHours(47));
     }
 
-    @Test
-    void idsOfSpringIntegrationAreKnown() {
-        this.jdbc.execute("create table int_metadata_store (metadata_key varchar(255) not null,"
-                + " metadata_value varchar(4000), region varchar(100) not null)");
+    /** Of Spring Integration and of Eventuate Tram, with the time of yesterday in milliseconds. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            int_metadata_store | metadata_key text, metadata_value text, region text | '4711', %d, 'DEFAULT' | '4712', %d, 'files'
+            eventuate.received_messages | consumer_id text, message_id text, creation_time bigint | 'billing', '4711', %d | 'mailing', '4712', %d
+            """)
+    void idsOfOtherLibrariesAreKnown(String table, String columns, String known, String foreign) {
         long yesterday = System.currentTimeMillis() - Duration.ofDays(1).toMillis();
-        this.jdbc.update("insert into int_metadata_store values ('4711', ?, 'DEFAULT')", String.valueOf(yesterday));
-        this.jdbc.update("insert into int_metadata_store values ('4712', 'a file', 'files')");
+        this.jdbc.execute("create schema eventuate; create table %s (%s)".formatted(table, columns));
+        for (String row : List.of(known, foreign)) {
+            this.jdbc.update("insert into %s values (%s)".formatted(table, row.formatted(yesterday)));
+        }
 
-        this.jdbc.execute(Documentation.sqlWith("from int_metadata_store"));
-
-        assertThat(isNew("4711")).isFalse();
-        assertThat(isNew("4712")).isTrue();
-        assertThat(ageOf("4711")).isBetween(Duration.ofHours(23), Duration.ofHours(25));
-    }
-
-    @Test
-    void idsOfEventuateTramAreKnown() {
-        this.jdbc.execute("create schema eventuate");
-        this.jdbc.execute("create table eventuate.received_messages (consumer_id varchar(1000),"
-                + " message_id varchar(1000), creation_time bigint, published smallint default 0)");
-        long yesterday = System.currentTimeMillis() - Duration.ofDays(1).toMillis();
-        this.jdbc.update("insert into eventuate.received_messages values ('billing', '4711', ?, 0)", yesterday);
-        this.jdbc.update("insert into eventuate.received_messages values ('mailing', '4712', ?, 0)", yesterday);
-
-        this.jdbc.execute(Documentation.sqlWith("from eventuate.received_messages"));
+        this.jdbc.execute(Documentation.sqlWith("from " + table));
 
         assertThat(isNew("4711")).isFalse();
         assertThat(isNew("4712")).isTrue();

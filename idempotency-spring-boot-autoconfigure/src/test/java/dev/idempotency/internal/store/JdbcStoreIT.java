@@ -33,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -236,45 +235,29 @@ class JdbcStoreIT extends StoreTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claim timeout", "transaction timeout", "lock timeout"})
-    void aWaitThatTakesTooLongSaysSo(String limit) throws Exception {
+    void aWaitThatTakesTooLongSaysSo(String limit) {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES || !limit.equals("lock timeout"));
         TransactionTemplate brief = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
         brief.setTimeout(limit.equals("transaction timeout") ? 1 : -1);
         Duration timeout = Duration.ofSeconds(limit.equals("claim timeout") ? 1 : 30);
-        Runnable before =
-                limit.equals("lock timeout") ? () -> this.jdbc.execute("set local lock_timeout = '200ms'") : () -> {};
-        assertThat(timeoutOfSecondClaim(new JdbcProcessedMessageStore(this.database, timeout), brief, "a", before))
-                .hasMessageContainingAll(
-                        "consumer:a",
-                        "topic-3@42",
-                        "idempotency.claim.timeout (" + timeout + ")",
-                        "lock and statement");
-    }
-
-    /** What a claim of a message fails with that another transaction holds. */
-    private ClaimTimeoutException timeoutOfSecondClaim(
-            ProcessedMessageStore second, TransactionTemplate transaction, String id, Runnable before)
-            throws Exception {
-        CountDownLatch claimed = new CountDownLatch(1);
-        CountDownLatch mayEnd = new CountDownLatch(1);
-        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-            this.store.claim(claims(id));
-            claimed.countDown();
-            await(mayEnd);
-            status.setRollbackOnly();
-        }));
-        await(claimed);
-        try {
-            return catchThrowableOfType(
-                    ClaimTimeoutException.class,
-                    () -> transaction.executeWithoutResult(status -> {
-                        before.run();
-                        second.claim(claims(id));
-                    }));
-        } finally {
-            mayEnd.countDown();
-            first.get(30, TimeUnit.SECONDS);
-        }
+        ProcessedMessageStore second = new JdbcProcessedMessageStore(this.database, timeout);
+        this.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims("a"));
+            Future<?> waiting = this.threads.submit(() -> brief.executeWithoutResult(other -> {
+                if (limit.equals("lock timeout")) {
+                    this.jdbc.execute("set local lock_timeout = '200ms'");
+                }
+                second.claim(claims("a"));
+            }));
+            assertThat(catchThrowableOfType(ExecutionException.class, () -> waiting.get(30, TimeUnit.SECONDS)))
+                    .cause()
+                    .isInstanceOf(ClaimTimeoutException.class)
+                    .hasMessageContainingAll(
+                            "consumer:a",
+                            "topic-3@42",
+                            "idempotency.claim.timeout (" + timeout + ")",
+                            "lock and statement");
+        });
     }
 
     @Test

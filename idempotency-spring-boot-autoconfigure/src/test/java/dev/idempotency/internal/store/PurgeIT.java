@@ -81,12 +81,12 @@ class PurgeIT extends StoreTest {
         given("billing", "old", daysAgo(9));
         given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
-        Purged forgotten = this.messages.purgeExpired("billing", WEEK, daysAgo(9.5), 10);
+        Purged<Instant> forgotten = this.messages.purgeExpired("billing", WEEK, daysAgo(9.5), 10);
         assertThat(forgotten.rows()).isEqualTo(1);
         assertThat(forgotten.upTo()).isBetween(daysAgo(9.1), daysAgo(8.9));
         assertThat(ids("billing")).containsExactly("passed-over", "young", "last");
         assertThat(this.messages.purgeExpired("billing", WEEK, forgotten.upTo(), 10))
-                .isEqualTo(new Purged(0, forgotten.upTo()));
+                .isEqualTo(new Purged<>(0, forgotten.upTo()));
     }
 
     @Test
@@ -140,7 +140,7 @@ class PurgeIT extends StoreTest {
         given("gone", "last", daysAgo(31));
         given("idle", "first", daysAgo(60));
         given("idle", "last", daysAgo(29));
-        Purged first = this.messages.purgeAbandoned("gone", MONTH, BEGINNING, 2);
+        Purged<Instant> first = this.messages.purgeAbandoned("gone", MONTH, BEGINNING, 2);
         assertThat(first.rows()).isEqualTo(2);
         assertThat(ids("gone")).containsExactly("last");
         assertThat(this.messages.purgeAbandoned("gone", MONTH, first.upTo(), 2).rows())

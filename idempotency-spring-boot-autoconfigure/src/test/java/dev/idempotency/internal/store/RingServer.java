@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -68,6 +69,13 @@ public final class RingServer implements AutoCloseable {
         String millis = "%012x".formatted(time.toEpochMilli());
         return "%s-%s-7000-8000-%012x"
                 .formatted(millis.substring(0, 8), millis.substring(8), NUMBERS.incrementAndGet());
+    }
+
+    /** Until a transaction waits for another one. */
+    void awaitWaiting() {
+        Awaitility.await()
+                .until(() ->
+                        count("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0);
     }
 
     public int count(String table) {

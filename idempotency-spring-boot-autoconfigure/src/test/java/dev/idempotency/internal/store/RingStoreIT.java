@@ -4,18 +4,14 @@ import static dev.idempotency.internal.store.RingServer.claims;
 import static dev.idempotency.internal.store.RingServer.id;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.Claim;
-import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.internal.database.DialectResolver;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.RetentionMode;
-import dev.idempotency.internal.database.Schema;
-import dev.idempotency.internal.database.SchemaMode;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
@@ -27,14 +23,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.dao.DataAccessException;
 
-/** Claims in a ring of tables: same id, same table, whoever claims it when. */
+/** Claims in a ring of tables: same id, same table. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RingStoreIT {
 
@@ -142,18 +137,13 @@ class RingStoreIT {
                     .hasSize(10);
             CompletableFuture<Set<MessageId>> other = CompletableFuture.supplyAsync(
                     () -> this.server.claim(this.store, "billing", reversed.toArray(String[]::new)));
-            Awaitility.await()
-                    .until(() -> this.server.jdbc.queryForObject(
-                                    "select count(*) from pg_stat_activity where datname = current_database()"
-                                            + " and wait_event_type = 'Lock'",
-                                    Integer.class)
-                            > 0);
+            this.server.awaitWaiting();
             return other;
         });
         assertThat(second.join()).isEmpty();
     }
 
-    /** Whoever has not seen that the tables are a ring, as it was started before. */
+    /** It was started before the tables became a ring. */
     @Test
     void anInstanceWithoutTheRingCannotClaimIdsThatCarryTheirTime() {
         JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(
@@ -168,29 +158,6 @@ class RingStoreIT {
                 .withStackTraceContaining("belongs into a slot of the ring")
                 .withStackTraceContaining("idempotency.retention-mode=ring");
         assertThat(this.server.claim(other, "billing", "order-4711")).hasSize(1);
-    }
-
-    @Test
-    void anInstanceThatUsesTheTablesOtherwiseDoesNotStart() {
-        assertThat(catchThrowableOfType(
-                        IdempotencyConfigurationException.class, () -> this.server.start(RetentionMode.DELETE)))
-                .hasMessageContaining("are a ring")
-                .extracting(IdempotencyConfigurationException::action)
-                .asString()
-                .contains("idempotency.retention-mode=ring");
-        IdempotencyDatabase database = this.store.database();
-        new Schema(database, SchemaMode.VALIDATE)
-                .ringWidth(RingServer.WIDTH, true)
-                .afterPropertiesSet();
-        new Schema(database, SchemaMode.VALIDATE)
-                .ringWidth(Duration.ofHours(1), false)
-                .afterPropertiesSet();
-        assertThatException()
-                .isThrownBy(() -> new Schema(database, SchemaMode.VALIDATE)
-                        .ringWidth(Duration.ofHours(1), true)
-                        .afterPropertiesSet())
-                .isInstanceOf(IdempotencyConfigurationException.class)
-                .withMessageContaining("8 slots of PT42H, but this application uses 8 slots of PT1H");
     }
 
     /** The control row decides in which table an id is. */
@@ -210,7 +177,7 @@ class RingStoreIT {
         }
     }
 
-    /** What the trigger of the script takes for an id with a time is what the slot is chosen by. */
+    /** The trigger of the script and the choice of the slot agree on which ids carry a time. */
     @Test
     void theDatabaseRefusesExactlyTheIdsThatHaveASlot() {
         Map<String, Boolean> ids = Map.of(

@@ -1,15 +1,11 @@
 package dev.idempotency.internal.store;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.Parameter;
@@ -52,13 +48,5 @@ public abstract class StoreTest {
     @AfterEach
     final void stopThreads() {
         this.threads.shutdownNow();
-    }
-
-    protected static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 }

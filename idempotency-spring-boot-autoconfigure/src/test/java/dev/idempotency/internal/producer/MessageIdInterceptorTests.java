@@ -28,12 +28,10 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 
 /** Which records are given an id, and which. */
-class MessageIdStamperTests {
+class MessageIdInterceptorTests {
 
     private static final MessageId INCOMING = MessageId.of(
-            "billing", MessageIdStamper.mintAt(System.currentTimeMillis()).toString());
-
-    private final MessageIdStamper stamper = new MessageIdStamper(List.of("x-event-id"));
+            "billing", MessageIdInterceptor.mintAt(System.currentTimeMillis()).toString());
 
     private static ProducerRecord<Object, Object> record(@Nullable Object key, String... headers) {
         ProducerRecord<Object, Object> record = new ProducerRecord<>("orders", key, "value");
@@ -49,7 +47,7 @@ class MessageIdStamperTests {
                 Map.of(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, JacksonJsonSerializer.class),
                 null,
                 new JacksonJsonSerializer<>());
-        return new MessageIdInterceptor<>(this.stamper, topic -> factory, applications);
+        return new MessageIdInterceptor<>(List.of("x-event-id"), topic -> factory, applications);
     }
 
     private ProducerRecord<Object, Object> send(ProducerRecord<Object, Object> record) {
@@ -85,9 +83,9 @@ class MessageIdStamperTests {
         assertThat(id.variant()).isEqualTo(2);
         assertThat(id.getMostSignificantBits() >>> 16)
                 .isBetween(System.currentTimeMillis() - 60_000, System.currentTimeMillis());
-        assertThat(MessageIdStamper.mintAt(1).toString())
-                .isLessThan(MessageIdStamper.mintAt(2).toString());
-        assertThat(MessageIdStamper.mintAt(1)).isNotEqualTo(MessageIdStamper.mintAt(1));
+        assertThat(MessageIdInterceptor.mintAt(1).toString())
+                .isLessThan(MessageIdInterceptor.mintAt(2).toString());
+        assertThat(MessageIdInterceptor.mintAt(1)).isNotEqualTo(MessageIdInterceptor.mintAt(1));
     }
 
     @ParameterizedTest

@@ -1,89 +1,85 @@
 package dev.idempotency.internal.redrive;
 
-import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.job.PartitionReader;
 import dev.idempotency.internal.kafka.BrokerConnection;
 import dev.idempotency.internal.kafka.ListenerContainers;
+import dev.idempotency.internal.redrive.DeadLetterReader.Source;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
- * Finds the dead-letter topics of consumers: topics of the provided error handler, and topics of the
- * containers that Spring Kafka has for retry topics.
+ * Finds and reads the dead-letter topics of consumers: topics of the provided error handler, and topics of the containers
+ * that Spring Kafka has for retry topics.
  */
-public final class DeadLetterSourceResolver {
-
-    /**
-     * Where the dead letters of a consumer are, and where they belong.
-     *
-     * @param groups its consumer groups
-     * @param listener where it reads from
-     * @param topics its own topics, without its retry topics
-     * @param deadLetterTopics topics that may exist
-     * @param deadLetterBrokers the brokers that they are on
-     */
-    record Source(
-            ConsumerDescription description,
-            Set<String> groups,
-            BrokerConnection listener,
-            Set<String> topics,
-            SortedSet<String> deadLetterTopics,
-            BrokerConnection deadLetterBrokers) {
-
-        String consumer() {
-            return this.description.name();
-        }
-
-        /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */
-        String redriveGroup() {
-            return this.groups.stream().sorted().findFirst().orElse("idempotency") + ".redrive." + consumer();
-        }
-    }
+public final class DeadLetterSources {
 
     private final Supplier<List<ProtectedListener>> listeners;
     private final Supplier<Collection<MessageListenerContainer>> containers;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final String suffix;
+    private final int maxRedrives;
 
     /**
      * Resolves nothing yet: listeners may still be added.
      *
      * @param containers all of the application
      * @param suffix appended to a topic's name to get its dead-letter topic
+     * @param maxRedrives how often a dead letter is sent back at most
      */
-    public DeadLetterSourceResolver(
+    public DeadLetterSources(
             Supplier<List<ProtectedListener>> listeners,
             Supplier<Collection<MessageListenerContainer>> containers,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
-            String suffix) {
+            String suffix,
+            int maxRedrives) {
         this.listeners = listeners;
         this.containers = containers;
         this.producerFactory = producerFactory;
         this.suffix = suffix;
+        this.maxRedrives = maxRedrives;
     }
 
     /** The names of all consumers with listeners. */
-    Set<String> consumers() {
+    public Set<String> consumers() {
         return this.listeners.get().stream()
                 .map(listener -> listener.consumer().name())
-                .collect(Collectors.toSet());
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** The dead letters of a consumer, or {@code null} if it has no listener. */
-    @Nullable
-    Source resolve(String consumer) {
+    /** The original records of a consumer's dead letters since a time; {@code stopped} says whether to look no further. */
+    public OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
+        return read(find(consumer), reader -> reader.originalsSince(since, stopped));
+    }
+
+    <T extends @Nullable Object> T read(Source source, Function<DeadLetterReader, T> work) {
+        try (DeadLetterReader reader = new DeadLetterReader(source)) {
+            return work.apply(reader);
+        } catch (KafkaException ex) {
+            throw new OperatorActionException(
+                    "The dead letters of consumer '%s' in %s cannot be read: %s. See that the brokers can be reached with the listener's settings, and that the application may read these topics, and commit offsets as group '%s'."
+                            .formatted(source.consumer(), source.deadLetterTopics(), ex, source.redriveGroup()),
+                    ex);
+        }
+    }
+
+    /** The dead letters of a consumer, which must have a listener. */
+    Source find(String consumer) {
         List<ProtectedListener> own = this.listeners.get().stream()
                 .filter(listener -> listener.consumer().name().equals(consumer))
                 .toList();
@@ -95,11 +91,15 @@ public final class DeadLetterSourceResolver {
                 .distinct()
                 .toList();
         if (main.isEmpty()) {
-            return null;
+            throw new OperatorActionException(
+                    "There is no listener of consumer '%s' in this application; there are %s"
+                            .formatted(consumer, consumers()),
+                    null);
         }
         BrokerConnection listener = BrokerConnection.of(main.get(0));
-        Set<String> topics =
-                main.stream().flatMap(container -> topicsOf(container).stream()).collect(Collectors.toSet());
+        Set<String> topics = main.stream()
+                .flatMap(container -> topicsOf(consumer, container).stream())
+                .collect(Collectors.toSet());
         SortedSet<String> deadLetters = new TreeSet<>();
         topics.forEach(topic -> deadLetters.add(topic + this.suffix));
         Set<String> ids =
@@ -116,7 +116,14 @@ public final class DeadLetterSourceResolver {
                 .map(MessageListenerContainer::getGroupId)
                 .filter(Objects::nonNull)
                 .collect(Collectors.toSet());
-        return new Source(own.get(0).consumer(), groups, listener, topics, deadLetters, deadLetterBrokers(listener));
+        return new Source(
+                own.get(0).consumer(),
+                groups,
+                listener,
+                topics,
+                deadLetters,
+                deadLetterBrokers(listener),
+                this.maxRedrives);
     }
 
     /** Dead letters are published to where the application's producers send to. */
@@ -126,15 +133,17 @@ public final class DeadLetterSourceResolver {
         return producers.leadsElsewhereThan(listener) ? producers : listener;
     }
 
-    private static List<String> topicsOf(AbstractMessageListenerContainer<?, ?> container) {
-        Pattern pattern = container.getContainerProperties().getTopicPattern();
-        if (pattern == null) {
+    private static List<String> topicsOf(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+        if (container.getContainerProperties().getTopicPattern() == null) {
             return ListenerContainers.topicsOf(container);
         }
         try (PartitionReader reader = new PartitionReader(BrokerConnection.of(container), "dead-letters", null, true)) {
-            return reader.topics().stream()
-                    .filter(topic -> pattern.matcher(topic).matches())
-                    .toList();
+            return reader.topicsOf(container);
+        } catch (KafkaException ex) {
+            throw new OperatorActionException(
+                    "The topics of consumer '%s', which are found by a pattern, cannot be listed: %s. See that the brokers can be reached with the listener's settings, and that the application may describe topics."
+                            .formatted(consumer, ex),
+                    ex);
         }
     }
 }
