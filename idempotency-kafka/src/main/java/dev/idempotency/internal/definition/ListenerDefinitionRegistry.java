@@ -90,6 +90,7 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
             return null;
         }
         removeKafkaTransactions(container);
+        ListenerContainers.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         List<ProtectedListener> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(

@@ -89,8 +89,10 @@ public final class ConsumerThreadState {
         this.retried.put(partitionOf(record), record.offset());
     }
 
+    /** The record is done, and so are those before it in its partition. */
     void endRetry(ConsumerRecord<?, ?> record) {
-        this.retried.remove(partitionOf(record), record.offset());
+        this.retried.computeIfPresent(
+                partitionOf(record), (partition, offset) -> (offset > record.offset()) ? offset : null);
     }
 
     /** Whether a failed record is still to be redelivered. */

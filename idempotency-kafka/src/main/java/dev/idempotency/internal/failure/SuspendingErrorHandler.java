@@ -124,8 +124,9 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         }
     }
 
+    /** An {@code Error}, as a handler that catches exceptions would give up a record that was not retried. */
     private static void refuseRetry() {
-        throw new IllegalStateException("The listener cannot be called again: throw an exception for redelivery");
+        throw new AssertionError("The listener cannot be called again: throw an exception for redelivery");
     }
 
     private void endRetry(ConsumerRecord<?, ?> record) {

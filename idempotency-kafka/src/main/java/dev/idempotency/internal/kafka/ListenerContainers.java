@@ -15,6 +15,7 @@ import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
@@ -70,6 +71,14 @@ public final class ListenerContainers {
             properties.setTransactionManager(null);
         }
         return present;
+    }
+
+    /** Removes what would call a batch listener per record, within one claim. */
+    @SuppressWarnings("NullAway") // There is none unless it is set.
+    public static void removeBatchToRecordAdapter(MessageListenerContainer container) {
+        if (innermostListenerOf(container) instanceof BatchMessagingMessageListenerAdapter<?, ?> batch) {
+            batch.setBatchToRecordAdapter(null);
+        }
     }
 
     /** Whether it hands over all records of a poll at once, even if the listener method takes single records. */

@@ -25,13 +25,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that
  * are new, stores them in the inbox, commits, and reports. If several fail together, the error handler has them
  * redelivered one by one; only what fails by itself is reported as failed.
  */
-abstract class IdempotentInvocation {
+abstract class IdempotentInvocation implements TransactionSynchronization {
 
     final Delivery delivery;
     final ListenerDefinition definition;
@@ -193,6 +195,9 @@ abstract class IdempotentInvocation {
             return null;
         }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
+        if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(this);
+        }
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContextHolder.open(answer.ids(), this.definition.steps());
         return callAndStore(answer.accepted());
@@ -269,8 +274,6 @@ abstract class IdempotentInvocation {
         } catch (Throwable ex) {
             if (!this.transaction.rollsBack(ex)) {
                 store(accepted);
-            } else if (!this.strategy.isClaim()) {
-                this.mayBeRefused = mayBeRefused();
             }
             throw ex;
         }
@@ -296,12 +299,15 @@ abstract class IdempotentInvocation {
         this.transaction.lookBeforeCommit(() -> this.strategy.commit(accepted));
     }
 
-    /** Whether the listener can have failed in this transaction, which is about to end. */
-    private boolean mayBeRefused() {
-        try {
-            return this.strategy.mayBeRefused();
-        } catch (RuntimeException ex) {
-            return false;
+    /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
+    @Override
+    public void beforeCompletion() {
+        if (!this.transaction.isCommitting()) {
+            try {
+                this.mayBeRefused = this.strategy.mayBeRefused();
+            } catch (RuntimeException ex) {
+                this.mayBeRefused = false;
+            }
         }
     }
 

@@ -44,6 +44,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -96,6 +97,7 @@ class ArgumentsIT extends ListenersTest {
             DrainsAndIsRetried | 1:a 2:b 3:c 4:d               | a b c d           |
             KeyThatThrows      | 1:1 2:2 3:x 4:4               | 1 2 4             | x
             LeavesOut          | 1:a 1:a-again 2:left-out 3:c  | a c               |
+            PerRecord          | 1:a,b 2:c                     | a,b c             |
             OfJson             | 1:{"name":"a"} 2:no 3:{"name":"c"} | a c          | no
             """)
     void aBatchIsFilteredLikeItsArgumentsHoweverTheListenerChangesThem(
@@ -357,6 +359,10 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
+    @Container(factory = "perRecord")
+    @IdempotentListener
+    static class PerRecord extends OfBatches {}
+
     @Container(filter = "filter")
     @IdempotentListener
     static class FilteredBatch extends OfBatches {}
@@ -489,6 +495,12 @@ class ArgumentsIT extends ListenersTest {
         static ContainerFactory replying(ContainerFactory plain, ProducerFactory<Object, Object> producers) {
             return plain.with(factory -> factory.setReplyTemplate(
                     new KafkaTemplate<>(producers, Map.of("value.serializer", ToStringSerializer.class))));
+        }
+
+        /** Would call a batch listener per record, and split texts for that. */
+        @Bean
+        static ContainerFactory perRecord(ContainerFactory plain) {
+            return plain.with(factory -> factory.setBatchToRecordAdapter(new DefaultBatchToRecordAdapter<>()));
         }
 
         @Bean

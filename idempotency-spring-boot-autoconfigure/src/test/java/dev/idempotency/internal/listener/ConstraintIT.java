@@ -70,6 +70,7 @@ class ConstraintIT extends ListenersTest {
         "wrapped, 1, 0",
         "late, 1, 0",
         "elsewhere, 0, 2",
+        "late-elsewhere, 0, 2",
         "in-another, 1, 1",
         "caught, 1, 1",
         "in-a-savepoint, 2, 0"
@@ -167,14 +168,17 @@ class ConstraintIT extends ListenersTest {
             switch (payload) {
                 case "wrapped" -> wrap(insert);
                 case "late" -> HasEffects.beforeCommit(insert);
-                case "elsewhere" -> {
-                    insertInAnother.run();
-                    throw new IllegalStateException("after another transaction has committed");
-                }
+                case "elsewhere" -> fail(insertInAnother);
+                case "late-elsewhere" -> HasEffects.beforeCommit(() -> fail(insertInAnother));
                 case "in-another" -> insertInAnother.run();
                 case "caught" -> swallow(insert);
                 default -> inSavepoint(payload);
             }
+        }
+
+        private static void fail(Runnable insertInAnother) {
+            insertInAnother.run();
+            throw new IllegalStateException("after another transaction has committed");
         }
 
         private static void wrap(Runnable insert) throws Exception {
