@@ -13,6 +13,7 @@ import dev.idempotency.internal.kafka.TopicCoordinates;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -56,8 +57,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             KafkaHeaders.DLT_KEY_EXCEPTION_STACKTRACE);
 
     private static final String CONVERSION_REMEDY =
-            ": the listener's parameter cannot be made of the value. For JSON, set"
-                    + " spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
+            ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
     /** Producers and brokers take a megabyte by default: beside a large payload there is little room for a stack trace. */
@@ -153,7 +153,16 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     static String describe(Exception exception) {
         Causes causes = Causes.of(exception);
         if (causes.contains(MessageConversionException.class)) {
-            return MessageConversionException.class.getName() + CONVERSION_REMEDY;
+            // The innermost one knows what it could not convert.
+            String type = causes.all(MessageConversionException.class)
+                    .map(MessageConversionException::getFailedMessage)
+                    .filter(Objects::nonNull)
+                    .map(message ->
+                            " of type " + message.getPayload().getClass().getName())
+                    .findFirst()
+                    .orElse("");
+            return "%s. The listener's parameter cannot be made of a value%s%s"
+                    .formatted(MessageConversionException.class.getName(), type, CONVERSION_REMEDY);
         }
         MessagingException quoting = causes.find(MessagingException.class);
         return (quoting != null)
