@@ -148,6 +148,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
                 return this.transactions.execute(
                         id, transaction -> execute(id, work, keeping, before, transaction, outcome));
             } catch (Throwable ex) {
+                outcome.undone = outcome.joined;
                 // Nothing was done yet, and the database rolled back for the sake of a concurrent transaction.
                 boolean repeatable = !outcome.joined
                         && outcome.claimed.isEmpty()
@@ -308,6 +309,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         private final IdempotencyEventListener observer;
         private final @Nullable Long digest;
         private final boolean joined;
+        private boolean undone;
         private final long start = System.nanoTime();
         private @Nullable ClaimedTransaction transaction;
         private List<MessageId> claimed = List.of();
@@ -322,7 +324,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
         @Override
         public void afterCompletion(int status) {
-            report(status == STATUS_COMMITTED);
+            report(status == STATUS_COMMITTED && !this.undone);
         }
 
         void reportIfOwn() {

@@ -50,6 +50,7 @@ public final class RingCleanup implements CleanupTask {
 
     private static final int LOCKED_SECONDS = 1;
     private static final int ACTIVITY_SECONDS = 300;
+    private static final long LONGEST_STEP = 900;
 
     /**
      * None at first: then all rows are looked at once. Claims become visible with the commit, but have the time at which
@@ -61,13 +62,10 @@ public final class RingCleanup implements CleanupTask {
             where processed_at <= current_timestamp
             """;
 
-    /**
-     * The last message of every 15 minutes, which is less than the shortest retention: pauses seem up to half an hour longer
-     * than they are, and so no pause is overlooked.
-     */
+    /** The last message of every {@link #stepSeconds step}: pauses seem up to two steps longer than they are. */
     private static final String ADD_ACTIVITY = """
             insert into %s as known (consumer_id, message_id, processed_at)
-            select consumer_id, floor(extract(epoch from processed_at) / 900), max(processed_at)
+            select consumer_id, floor(extract(epoch from processed_at) / %s), max(processed_at)
             from %s
             where processed_at >= cast(? as timestamp with time zone) %s
             group by 1, 2
@@ -161,17 +159,26 @@ public final class RingCleanup implements CleanupTask {
     public void noteActivity() {
         JdbcTemplate template = this.database.jdbc(ACTIVITY_SECONDS);
         String activities = this.database.activityTable();
+        long step = stepSeconds();
         this.transaction.executeWithoutResult(status -> {
             template.execute("lock table %s in share row exclusive mode".formatted(activities));
             String since = template.queryForObject(LAST_ACTIVITY.formatted(activities), String.class);
             String alone = this.database.processedTableAlone();
             for (String consumer : this.database.consumersIn(alone, template)) {
-                template.update(ADD_ACTIVITY.formatted(activities, alone, "and consumer_id = ?"), since, consumer);
+                template.update(
+                        ADD_ACTIVITY.formatted(activities, step, alone, "and consumer_id = ?"), since, consumer);
             }
             for (int slot = 0; slot < Ring.SLOTS; slot++) {
-                template.update(ADD_ACTIVITY.formatted(activities, this.database.slotTable(slot), ""), since);
+                template.update(ADD_ACTIVITY.formatted(activities, step, this.database.slotTable(slot), ""), since);
             }
         });
+    }
+
+    /** At most the shortest retention: no pause that is longer than one can be overlooked. */
+    private long stepSeconds() {
+        return this.retentions.get().values().stream()
+                .mapToLong(retention -> Math.max(1, retention.toSeconds()))
+                .reduce(LONGEST_STEP, Math::min);
     }
 
     /**

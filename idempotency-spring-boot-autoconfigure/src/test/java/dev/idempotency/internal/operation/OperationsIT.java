@@ -383,6 +383,21 @@ class OperationsIT {
     }
 
     @Test
+    void anExecutionThatIsUndoneToASavepointHasFailed() {
+        TransactionTemplate nested =
+                new TransactionTemplate(new JdbcTransactionManager(this.app.bean(DataSource.class)));
+        nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+        IdempotentOperations joining = operationsWith(Duration.ofSeconds(1), nested.getTransactionManager());
+        nested.executeWithoutResult(outer -> assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> nested.executeWithoutResult(inner -> joining.execute(id("a"), () -> {
+                    throw new IllegalStateException("no");
+                }))));
+        assertThat(this.outcomes.failed).hasValue(1);
+        assertThat(this.outcomes.processed).isEmpty();
+        assertThat(isDuplicate("a")).isFalse();
+    }
+
+    @Test
     void claimsAreMadeInTheOpenTransaction() {
         this.transaction.executeWithoutResult(status -> {
             assertThat(this.operations.claim(id("a"))).isTrue();

@@ -169,6 +169,20 @@ class RingCleanupIT {
         assertThat(rows()).isEqualTo(110);
     }
 
+    /** All within a quarter of an hour. */
+    @Test
+    void aPauseOfMinutesIsSeenWhereTheRetentionIsShorter() {
+        RingCleanup minutes = new RingCleanup(this.store.database(), () -> Map.of("idle", Duration.ofMinutes(2)), null);
+        Instant quarter = Instant.ofEpochSecond(this.now.getEpochSecond() / 900 * 900 - 900);
+        fill("idle", quarter.plusSeconds(60), 10);
+        this.server.claim(this.store, "idle", "back");
+        this.jdbc.update(
+                "update only idempotency_processed set processed_at = ?::timestamptz where message_id = 'back'",
+                quarter.plusSeconds(600).toString());
+        minutes.noteActivity();
+        assertThat(minutes.cutoffs(this.slot).get("idle")).isBefore(quarter.plusSeconds(60));
+    }
+
     /** The claim commits while the emptying waits for it: it is seen by the look under the lock. */
     @Test
     void aClaimThatCommitsBetweenLookAndLockIsKept() {
