@@ -65,9 +65,9 @@ class ArchitectureTests {
             job               550 database kafka
             reconciliation    800 database definition inbox job kafka listener event redrive store
             redrive          1150 database definition failure job kafka event
-            actuate          1300 database inbox job metrics event reconciliation redrive retention step store
-            autoconfigure    1700 actuate check database dedup definition failure inbox job kafka key listener lock metrics event operation producer reconciliation redrive result retention step store
-            metrics           750 event store
+            actuate          1250 database inbox job metrics event reconciliation redrive retention step store
+            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener lock metrics event operation producer reconciliation redrive result retention step store
+            metrics           700 event store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(

@@ -32,8 +32,4 @@ record CleanupReport(@Nullable Success lastRun, @Nullable Failure failure) {
                         ? new Failure(last.at(), last.failure().toString())
                         : null);
     }
-
-    boolean keepsUp() {
-        return this.failure == null && (this.lastRun == null || this.lastRun.keepsUp());
-    }
 }

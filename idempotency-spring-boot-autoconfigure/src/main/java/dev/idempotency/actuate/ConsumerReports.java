@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +43,7 @@ public record ConsumerReports(
         StoreStatistics statistics = this.store.current();
         Map<String, List<ConsumerDescription>> byName = this.registry.consumers().stream()
                 .collect(Collectors.groupingBy(ConsumerDescription::name, TreeMap::new, Collectors.toList()));
-        Map<String, List<PartitionPosition>> known = positionsOf(this.registry.consumers());
+        Map<String, List<PartitionPosition>> known = positionsOf(this.registry);
         return new Report(
                 byName.values().stream()
                         .map(descriptions -> report(descriptions, statistics, known))
@@ -53,23 +54,21 @@ public record ConsumerReports(
 
     @Nullable
     ConsumerReport one(String consumer) {
-        List<ConsumerDescription> descriptions = this.registry.consumers().stream()
-                .filter(description -> description.name().equals(consumer))
-                .toList();
-        return descriptions.isEmpty() ? null : report(descriptions, this.store.current(), positionsOf(descriptions));
-    }
-
-    Set<String> consumers() {
-        return this.registry.names();
+        List<ConsumerDescription> found = descriptionsOf(consumer).toList();
+        return found.isEmpty() ? null : report(found, this.store.current(), positionsOf(() -> found));
     }
 
     /** How a consumer's messages are recognised; if it is not known, by their ids. */
     DeduplicationStrategy strategyOf(String consumer) {
-        return this.registry.consumers().stream()
-                .filter(description -> description.name().equals(consumer))
+        return descriptionsOf(consumer)
                 .map(ConsumerDescription::strategy)
                 .findFirst()
                 .orElse(DeduplicationStrategy.MESSAGE_ID);
+    }
+
+    private Stream<ConsumerDescription> descriptionsOf(String consumer) {
+        return this.registry.consumers().stream()
+                .filter(description -> description.name().equals(consumer));
     }
 
     private ConsumerReport report(
@@ -106,16 +105,15 @@ public record ConsumerReports(
     }
 
     /** The positions of consumers that have some; none while the database is away, which is asked only once then. */
-    private Map<String, List<PartitionPosition>> positionsOf(Collection<ConsumerDescription> consumers) {
+    private Map<String, List<PartitionPosition>> positionsOf(ConsumerRegistry consumers) {
         Map<String, List<PartitionPosition>> found = new HashMap<>();
         if (this.positions == null) {
             return found;
         }
         try {
-            for (ConsumerDescription consumer : consumers) {
-                if (consumer.strategy() == DeduplicationStrategy.OFFSET && !found.containsKey(consumer.name())) {
-                    found.put(consumer.name(), this.positions.positionsOf(consumer.name()));
-                }
+            for (String consumer :
+                    consumers.recognisedBy(DeduplicationStrategy.OFFSET).names()) {
+                found.put(consumer, this.positions.positionsOf(consumer));
             }
         } catch (RuntimeException ex) {
             logger.debug("Positions could not be read", ex);

@@ -1,7 +1,6 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.job.Page;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterMessage;
 import dev.idempotency.redrive.RedriveReport;
@@ -22,9 +21,7 @@ record DeadLetterReport(
         return new DeadLetterReport(
                 Entry.of(message.letter(), showValues),
                 InboxMessageReport.Bytes.of(message.key(), showValues),
-                message.headers().stream()
-                        .map(header -> InboxMessageReport.HeaderReport.of(header, showValues))
-                        .toList(),
+                InboxMessageReport.HeaderReport.of(message.headers(), showValues),
                 InboxMessageReport.Bytes.of(message.payload(), showValues));
     }
 
@@ -59,19 +56,7 @@ record DeadLetterReport(
             List<Entry> deadLetters,
             Collection<String> topics,
             @Nullable String next,
-            @Nullable RedriveReport redrive) {
-
-        static PageReport of(
-                Page<DeadLetter> page, Collection<String> topics, boolean showValues, @Nullable RedriveReport redrive) {
-            return new PageReport(
-                    page.entries().stream()
-                            .map(letter -> Entry.of(letter, showValues))
-                            .toList(),
-                    topics,
-                    page.next(),
-                    redrive);
-        }
-    }
+            @Nullable RedriveReport redrive) {}
 
     /** All consumers, each with the redrive that runs, or ran last. */
     record Overview(Collection<ConsumerEntry> consumers) {}

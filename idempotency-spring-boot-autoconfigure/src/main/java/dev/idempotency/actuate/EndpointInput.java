@@ -56,8 +56,8 @@ final class EndpointInput {
     /** The response to a request that was understood, and refused. */
     record Refused(String refused) {}
 
-    static WebEndpointResponse<Object> refused(RuntimeException reason, int status) {
-        return new WebEndpointResponse<>(new Refused(String.valueOf(reason.getMessage())), status);
+    static WebEndpointResponse<Object> refused(@Nullable String reason, int status) {
+        return new WebEndpointResponse<>(new Refused(String.valueOf(reason)), status);
     }
 
     /** Returns what is asked for; parameters that it does not take are a bad request. */

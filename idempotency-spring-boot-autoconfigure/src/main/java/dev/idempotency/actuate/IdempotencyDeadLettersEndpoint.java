@@ -65,32 +65,26 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
         // Asked first: a list that is read after the end of a redrive shows all that it has done.
         RedriveReport redrive = this.deadLetters.lastRedrive(consumer);
         try {
-            return (deadLetter != null)
-                    ? one(consumer, deadLetter, shown)
-                    : page(query(consumer, status, exception, after, size), shown, redrive);
+            if (deadLetter != null) {
+                return one(consumer, deadLetter, shown);
+            }
+            int most = Objects.requireNonNullElse(size, Page.DEFAULT_SIZE);
+            Page<DeadLetter> page = EndpointInput.orBadRequest(() ->
+                    this.deadLetters.find(new DeadLetterQuery(consumer, status, pattern(exception), after, most)));
+            return new WebEndpointResponse<>(new DeadLetterReport.PageReport(
+                    page.entries().stream()
+                            .map(letter -> DeadLetterReport.Entry.of(letter, shown))
+                            .toList(),
+                    this.deadLetters.topics(consumer),
+                    page.next(),
+                    redrive));
         } catch (OperatorActionException ex) {
-            return EndpointInput.refused(ex, 503);
+            return EndpointInput.refused(ex.getMessage(), 503);
         }
-    }
-
-    private static DeadLetterQuery query(
-            String consumer,
-            @Nullable DeadLetterStatus status,
-            @Nullable String exception,
-            @Nullable String after,
-            @Nullable Integer size) {
-        return EndpointInput.orBadRequest(() -> new DeadLetterQuery(
-                consumer, status, pattern(exception), after, Objects.requireNonNullElse(size, Page.DEFAULT_SIZE)));
     }
 
     private static @Nullable ExceptionPattern pattern(@Nullable String exception) {
         return (exception != null) ? new ExceptionPattern(exception) : null;
-    }
-
-    private WebEndpointResponse<Object> page(DeadLetterQuery query, boolean shown, @Nullable RedriveReport redrive) {
-        Page<DeadLetter> page = EndpointInput.orBadRequest(() -> this.deadLetters.find(query));
-        return new WebEndpointResponse<>(
-                DeadLetterReport.PageReport.of(page, this.deadLetters.topics(query.consumer()), shown, redrive));
     }
 
     private WebEndpointResponse<Object> one(String consumer, String deadLetter, boolean shown) {
@@ -108,11 +102,8 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
             @Nullable Boolean all,
             @Nullable String exception,
             SecurityContext security) {
-        boolean everything = Boolean.TRUE.equals(all);
-        if (Stream.of(deadLetter != null, everything, exception != null)
-                        .filter(asked -> asked)
-                        .count()
-                != 1) {
+        Stream<@Nullable Object> asked = Stream.of(deadLetter, exception, Boolean.TRUE.equals(all) ? all : null);
+        if (asked.filter(Objects::nonNull).count() != 1) {
             throw new InvalidEndpointRequestException(
                     "Name one with 'deadLetter', ask for all with '\"all\": true', or for those whose exception is of a"
                             + " class with 'exception'",
@@ -127,16 +118,17 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
                 : (pattern != null) ? "those with " + EndpointInput.printable(pattern.text()) : "all";
         EndpointInput.audit(security, consumer, "redrive of dead letters: " + selection);
         try {
-            return (deadLetter != null)
-                    ? redriveOne(consumer, deadLetter)
-                    : new WebEndpointResponse<>(
-                            (pattern != null)
-                                    ? this.deadLetters.redriveMatching(consumer, pattern)
-                                    : this.deadLetters.redriveAll(consumer),
-                            202);
+            if (deadLetter != null) {
+                return redriveOne(consumer, deadLetter);
+            }
+            return new WebEndpointResponse<>(
+                    (pattern != null)
+                            ? this.deadLetters.redriveMatching(consumer, pattern)
+                            : this.deadLetters.redriveAll(consumer),
+                    202);
         } catch (OperatorActionException ex) {
             // It has a cause if the brokers are to blame.
-            return EndpointInput.refused(ex, (ex.getCause() != null) ? 503 : 409);
+            return EndpointInput.refused(ex.getMessage(), (ex.getCause() != null) ? 503 : 409);
         }
     }
 

@@ -3,15 +3,14 @@ package dev.idempotency.actuate;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.internal.database.StoredVersion;
 import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
-import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -33,7 +32,6 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 public record IdempotencyEndpoint(
         ConsumerReports reports,
         ProcessedMessageStore store,
-        @Nullable JdbcPositionStore positions,
         @Nullable JdbcVersionStore versions,
         @Nullable Steps steps) {
 
@@ -59,19 +57,29 @@ public record IdempotencyEndpoint(
             return null;
         }
         Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
-        JdbcVersionStore entities = versionsOf(consumer);
-        if (entities != null) {
-            StoredVersion version = firstOf(ids, entities.find(ids));
-            return (version != null)
-                    ? MessageReport.of(version)
-                    : MessageReport.unknown(ids.iterator().next(), List.of());
+        MessageReport found = find(consumer, ids);
+        if (found != null) {
+            return found;
         }
-        ProcessedMessage message = firstOf(ids, this.store.find(ids));
-        if (message != null) {
-            return MessageReport.of(message, stepsOf(Set.of(message.id())));
-        }
-        boolean known = this.reports.consumers().contains(consumer);
+        boolean known = this.reports.registry().names().contains(consumer);
         return known ? MessageReport.unknown(ids.iterator().next(), stepsOf(ids)) : null;
+    }
+
+    private @Nullable MessageReport find(String consumer, Set<MessageId> ids) {
+        JdbcVersionStore entities = versionsOf(consumer);
+        return (entities != null)
+                ? firstOf(ids, entities.find(ids), MessageReport::of)
+                : firstOf(ids, this.store.find(ids), found -> MessageReport.of(found, stepsOf(Set.of(found.id()))));
+    }
+
+    private static <T> @Nullable MessageReport firstOf(
+            Set<MessageId> ids, Map<MessageId, T> found, Function<T, MessageReport> report) {
+        return ids.stream()
+                .filter(found::containsKey)
+                .findFirst()
+                .map(found::get)
+                .map(report)
+                .orElse(null);
     }
 
     private List<MessageReport.StepReport> stepsOf(Set<MessageId> ids) {
@@ -111,10 +119,11 @@ public record IdempotencyEndpoint(
     /** A record, named as messages of such consumers are; {@code null} if its partition is not known. */
     private @Nullable MessageReport record(String consumer, String messageId) {
         RecordCoordinates record = EndpointInput.coordinates(messageId);
-        if (this.positions == null) {
+        JdbcPositionStore positions = this.reports.positions();
+        if (positions == null) {
             return null;
         }
-        return this.positions.positionsOf(consumer).stream()
+        return positions.positionsOf(consumer).stream()
                 .filter(position ->
                         position.topic().equals(record.topic()) && position.partition() == record.partition())
                 .findFirst()
@@ -125,14 +134,6 @@ public record IdempotencyEndpoint(
     /** Where the messages of a consumer are known by their entities; {@code null} if they are known by their ids. */
     private @Nullable JdbcVersionStore versionsOf(String consumer) {
         return (this.reports.strategyOf(consumer) == DeduplicationStrategy.VERSION) ? this.versions : null;
-    }
-
-    private static <T> @Nullable T firstOf(Set<MessageId> ids, Map<MessageId, T> found) {
-        return ids.stream()
-                .filter(found::containsKey)
-                .map(found::get)
-                .findFirst()
-                .orElse(null);
     }
 
     /** Forgets a message, or the position of a partition. */
@@ -161,31 +162,25 @@ public record IdempotencyEndpoint(
 
     /** Returns what was forgotten, or {@code null} if there is no such position. */
     private @Nullable String forgetPosition(String consumer, String topic, int partition) {
-        boolean forgotten = !EndpointInput.isRefusedByDatabases(consumer + topic)
-                && this.positions != null
-                && this.positions.forget(consumer, topic, partition);
+        JdbcPositionStore positions = this.reports.positions();
+        boolean forgotten = positions != null
+                && !EndpointInput.isRefusedByDatabases(consumer + topic)
+                && positions.forget(consumer, topic, partition);
         return forgotten ? "the position in %s-%d".formatted(EndpointInput.printable(topic), partition) : null;
     }
 
     private @Nullable String forgetMessage(String consumer, String messageId) {
-        Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
-        JdbcVersionStore entities = versionsOf(consumer);
-        if (entities != null) {
-            StoredVersion found = firstOf(ids, entities.find(ids));
-            return (found != null && entities.forget(found.entity()))
-                    ? "entity '%s', at version %s, processed at %s from %s"
-                            .formatted(
-                                    EndpointInput.printable(found.entity().value()),
-                                    found.version(),
-                                    found.processedAt(),
-                                    found.coordinates())
-                    : null;
+        MessageReport found = find(consumer, EndpointInput.messageIds(consumer, messageId));
+        if (found == null) {
+            return null;
         }
-        ProcessedMessage found = firstOf(ids, this.store.find(ids));
-        return (found != null && this.store.forget(found.id()))
-                ? "message '%s', processed at %s from %s"
-                        .formatted(
-                                EndpointInput.printable(found.id().value()), found.processedAt(), found.coordinates())
-                : null;
+        MessageId id = new MessageId(consumer, found.messageId());
+        JdbcVersionStore entities = versionsOf(consumer);
+        boolean forgotten = (entities != null) ? entities.forget(id) : this.store.forget(id);
+        String name = EndpointInput.printable(found.messageId());
+        String subject = (entities != null)
+                ? "entity '%s', at version %s".formatted(name, found.version())
+                : "message '%s'".formatted(name);
+        return forgotten ? "%s, processed at %s from %s".formatted(subject, found.processedAt(), found.record()) : null;
     }
 }

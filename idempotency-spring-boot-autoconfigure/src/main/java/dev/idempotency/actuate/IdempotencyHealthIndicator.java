@@ -8,7 +8,6 @@ import dev.idempotency.internal.event.ConsumerOutages;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -46,32 +45,25 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder builder) {
         reportCleanup(builder);
         reportOutages(builder);
-        List<String> missing = ask();
+        // Statements of the store have a timeout.
+        if (this.schema == null) {
+            this.store.find(NO_MESSAGE);
+            builder.withDetail("schema", "not ours").withDetail("store", "reachable");
+            return;
+        }
+        List<String> missing = this.schema.missing();
         if (!missing.isEmpty()) {
             builder.down().withDetail("schema", "missing " + missing);
             return;
         }
-        builder.withDetail("schema", (this.schema != null) ? "up to date" : "not ours");
-        builder.withDetail("store", "reachable");
-    }
-
-    /** Asks the store, whose statements have a timeout; returns what its schema lacks. */
-    private List<String> ask() {
-        if (this.schema == null) {
-            this.store.find(NO_MESSAGE);
-            return List.of();
-        }
-        List<String> missing = this.schema.missing();
-        if (missing.isEmpty()) {
-            this.schema.tryOut();
-        }
-        return missing;
+        this.schema.tryOut();
+        builder.withDetail("schema", "up to date").withDetail("store", "reachable");
     }
 
     private void reportOutages(Health.Builder builder) {
-        Map<Awaited, List<ConsumerOutage>> waiting =
-                this.outages.current().stream().collect(Collectors.groupingBy(ConsumerOutage::awaited));
-        waiting.forEach((awaited, consumers) -> builder.status(DEGRADED).withDetail(detailOf(awaited), consumers));
+        this.outages.current().stream()
+                .collect(Collectors.groupingBy(ConsumerOutage::awaited))
+                .forEach((awaited, consumers) -> builder.status(DEGRADED).withDetail(detailOf(awaited), consumers));
     }
 
     private static String detailOf(Awaited awaited) {
@@ -85,7 +77,8 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
 
     private void reportCleanup(Health.Builder builder) {
         CleanupReport report = CleanupReport.of(this.cleanup);
-        builder.status(report.keepsUp() ? Status.UP : DEGRADED);
+        boolean keepsUp = this.cleanup == null || this.cleanup.status().keepsUp();
+        builder.status(keepsUp ? Status.UP : DEGRADED);
         if (report.failure() != null) {
             builder.withDetail("cleanupFailure", report.failure());
         }

@@ -56,16 +56,19 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
                 InboxMessage message = find(consumer, messageId);
                 return (message != null) ? InboxMessageReport.of(message, shown) : null;
             }
-            return EndpointInput.orBadRequest(() -> PageReport.of(
-                    this.inbox.find(new InboxQuery(
-                            status,
-                            consumer,
-                            type,
-                            (since != null) ? since.toInstant() : null,
-                            (until != null) ? until.toInstant() : null,
-                            after,
-                            Objects.requireNonNullElse(size, Page.DEFAULT_SIZE))),
-                    shown));
+            Page<InboxEntry> page = EndpointInput.orBadRequest(() -> this.inbox.find(new InboxQuery(
+                    status,
+                    consumer,
+                    type,
+                    (since != null) ? since.toInstant() : null,
+                    (until != null) ? until.toInstant() : null,
+                    after,
+                    Objects.requireNonNullElse(size, Page.DEFAULT_SIZE))));
+            return new PageReport(
+                    page.entries().stream()
+                            .map(entry -> InboxMessageReport.Entry.brief(entry, shown))
+                            .toList(),
+                    page.next());
         } catch (DataIntegrityViolationException ex) {
             throw unstorable();
         }
@@ -159,16 +162,7 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
     /** A page of the inbox, the last changed first: {@code next} is what to ask for {@code after}, if there are more. */
     record PageReport(
             List<InboxMessageReport.Entry> messages,
-            @Nullable String next) {
-
-        static PageReport of(Page<InboxEntry> page, boolean showValues) {
-            return new PageReport(
-                    page.entries().stream()
-                            .map(entry -> InboxMessageReport.Entry.brief(entry, showValues))
-                            .toList(),
-                    page.next());
-        }
-    }
+            @Nullable String next) {}
 
     /**
      * The result of a replay: how many were sent, could not be for the reason in their last error, or had no payload;

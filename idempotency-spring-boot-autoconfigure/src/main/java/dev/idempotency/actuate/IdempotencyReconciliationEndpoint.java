@@ -68,18 +68,16 @@ public record IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
             request = new ReconciliationRequest(
                     consumer, timeOf(since), (replayFrom != null) ? Instant.parse(replayFrom) : null);
         } catch (DateTimeParseException ex) {
-            return new WebEndpointResponse<>(
-                    new EndpointInput.Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return EndpointInput.refused(REPLAY_FROM_REFUSAL, WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (IllegalArgumentException | ArithmeticException ex) {
-            return new WebEndpointResponse<>(
-                    new EndpointInput.Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return EndpointInput.refused(SINCE_REFUSAL, WebEndpointResponse.STATUS_BAD_REQUEST);
         }
         String replay = (replayFrom != null) ? ", and replay of what is missing from " + request.replayFrom() : "";
         EndpointInput.audit(security, consumer, "reconciliation since " + request.since() + replay);
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
         } catch (OperatorActionException ex) {
-            return EndpointInput.refused(ex, 409);
+            return EndpointInput.refused(ex.getMessage(), 409);
         }
     }
 

@@ -25,9 +25,7 @@ record InboxMessageReport(
         return new InboxMessageReport(
                 Entry.of(message.entry(), message.entry().lastError(), showValues),
                 Bytes.of(message.key(), showValues),
-                message.headers().stream()
-                        .map(header -> HeaderReport.of(header, showValues))
-                        .toList(),
+                HeaderReport.of(message.headers(), showValues),
                 Bytes.of(message.payload(), showValues));
     }
 
@@ -74,8 +72,10 @@ record InboxMessageReport(
     /** A header. */
     record HeaderReport(String name, @Nullable Bytes value) {
 
-        static HeaderReport of(Header header, boolean showValues) {
-            return new HeaderReport(header.key(), Bytes.of(header.value(), showValues));
+        static List<HeaderReport> of(List<Header> headers, boolean showValues) {
+            return headers.stream()
+                    .map(header -> new HeaderReport(header.key(), Bytes.of(header.value(), showValues)))
+                    .toList();
         }
     }
 

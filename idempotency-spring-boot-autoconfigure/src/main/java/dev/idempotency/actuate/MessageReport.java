@@ -31,10 +31,9 @@ record MessageReport(
     record StepReport(String name, String status, Instant at) {}
 
     static MessageReport of(ProcessedMessage message, List<StepReport> steps) {
-        MessageId id = message.id();
         return new MessageReport(
-                id.consumer(),
-                id.value(),
+                message.id().consumer(),
+                message.id().value(),
                 null,
                 true,
                 message.processedAt(),

@@ -2,6 +2,8 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.internal.failure.BackOffSettings;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -11,7 +13,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param initialInterval pause before a message that failed is delivered again; each further pause is twice as long
  * @param maxInterval the longest pause
  * @param maxAttempts how often a message is delivered before it is dead-lettered
- * @param outage how the database is waited for
  */
 @ConfigurationProperties("idempotency.errors")
 record ErrorsProperties(
@@ -36,9 +37,7 @@ record ErrorsProperties(
     BackOffSettings outages() {
         Duration longest = this.outage.maxInterval();
         return settings(
-                "idempotency.errors.outage",
-                (longest.compareTo(OUTAGE_INITIAL_INTERVAL) < 0) ? longest : OUTAGE_INITIAL_INTERVAL,
-                longest);
+                "idempotency.errors.outage", Collections.min(List.of(longest, OUTAGE_INITIAL_INTERVAL)), longest);
     }
 
     private BackOffSettings settings(String name, Duration initial, Duration longest) {

@@ -43,34 +43,26 @@ import org.springframework.core.env.Environment;
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
-    @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
-    ConsumerReports idempotencyConsumerReports(
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    IdempotencyEndpoint idempotencyEndpoint(
             ObjectProvider<ConsumerRegistry> consumers,
             ObjectProvider<ConsumerCounts> counts,
             StoreWatch storeWatch,
             ObjectProvider<ConsumerOutages> outages,
             ObjectProvider<Cleanup> cleanup,
-            ObjectProvider<JdbcPositionStore> positions) {
-        return new ConsumerReports(
+            ProcessedMessageStore store,
+            ObjectProvider<JdbcPositionStore> positions,
+            ObjectProvider<JdbcVersionStore> versions,
+            ObjectProvider<Steps> steps) {
+        ConsumerReports reports = new ConsumerReports(
                 ConsumerRegistry.of(consumers::stream),
                 counts.getIfUnique(() -> ConsumerCounts.NONE),
                 storeWatch,
                 outages.getIfAvailable(() -> List::of),
                 cleanup.getIfUnique(),
                 positions.getIfAvailable());
-    }
-
-    @Bean
-    @ConditionalOnAvailableEndpoint
-    @ConditionalOnMissingBean
-    IdempotencyEndpoint idempotencyEndpoint(
-            ConsumerReports reports,
-            ProcessedMessageStore store,
-            ObjectProvider<JdbcPositionStore> positions,
-            ObjectProvider<JdbcVersionStore> versions,
-            ObjectProvider<Steps> steps) {
-        return new IdempotencyEndpoint(
-                reports, store, positions.getIfAvailable(), versions.getIfAvailable(), steps.getIfAvailable());
+        return new IdempotencyEndpoint(reports, store, versions.getIfAvailable(), steps.getIfAvailable());
     }
 
     @Configuration(proxyBeanMethods = false)

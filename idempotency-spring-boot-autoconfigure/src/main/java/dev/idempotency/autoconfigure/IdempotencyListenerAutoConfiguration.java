@@ -24,12 +24,11 @@ import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.Map;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.NamedBeanHolder;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -143,20 +142,10 @@ public final class IdempotencyListenerAutoConfiguration {
 
     @Bean
     OutageRegistry idempotencyOutageRegistry(
-            FailureClassifier classifier,
-            ErrorsProperties properties,
-            ListableBeanFactory beanFactory,
-            ProcessedMessageStore store) {
+            ConfigurableListableBeanFactory beanFactory, ErrorsProperties properties, ProcessedMessageStore store) {
+        NamedBeanHolder<FailureClassifier> classifier = beanFactory.resolveNamedBean(FailureClassifier.class);
         return new OutageRegistry(
-                nameOf(classifier, beanFactory), classifier, properties.outages(), store::takesWrites);
-    }
-
-    private static String nameOf(FailureClassifier classifier, ListableBeanFactory beanFactory) {
-        return beanFactory.getBeansOfType(FailureClassifier.class, false, false).entrySet().stream()
-                .filter(bean -> bean.getValue() == classifier)
-                .map(Map.Entry::getKey)
-                .findFirst()
-                .orElse("failureClassifier");
+                classifier.getBeanName(), classifier.getBeanInstance(), properties.outages(), store::takesWrites);
     }
 
     @Bean

@@ -34,8 +34,8 @@ public final class IdempotencyMetricsAutoConfiguration {
         @ConditionalOnMissingBean
         MeterEventListener idempotencyMeterEventListener(
                 MeterRegistry registry, StoreWatch store, IdempotencyProperties properties) {
-            MeterEventListener listener = new MeterEventListener(registry, store);
-            return (properties.retentionMode() == RetentionMode.RING) ? listener.withSlots(Ring.SLOTS) : listener;
+            int slots = (properties.retentionMode() == RetentionMode.RING) ? Ring.SLOTS : 0;
+            return new MeterEventListener(registry, store, slots);
         }
     }
 

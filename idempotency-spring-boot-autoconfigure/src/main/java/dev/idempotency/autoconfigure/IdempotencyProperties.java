@@ -19,27 +19,14 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Settings under {@code idempotency}.
+ * Settings under {@code idempotency}; each group of them is described by its type.
  *
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
  * @param retentionMode whether expired messages are deleted, or forgotten slot by slot of a ring of tables
- * @param ring slots of that ring
  * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
  * @param onConflict what happens to a message that has the id of another one but another payload, unless a listener says
  *     otherwise
- * @param key how messages are identified
- * @param claim how messages are claimed
- * @param lock how business keys are locked
- * @param schema where the tables are and who makes them
- * @param metrics statistics of the store
- * @param producer ids for messages that are sent
- * @param deadLetters where dead letters go, and how they are sent back
- * @param reconciliation how topics are compared with the store
- * @param results results that are kept and given again
- * @param cleanup how rows are removed that are no longer needed
- * @param inbox which messages are kept in the inbox, and for how long
- * @param checks start-up checks
  */
 @ConfigurationProperties("idempotency")
 public record IdempotencyProperties(
@@ -251,7 +238,6 @@ public record IdempotencyProperties(
      *
      * @param enabled whether runs are scheduled
      * @param interval time between two runs
-     * @param orphans rows of consumers that are not in this application
      */
     public record Cleanup(
             @DefaultValue("true") boolean enabled,
@@ -290,12 +276,10 @@ public record IdempotencyProperties(
      *
      * @param enabled whether the messages of all listeners are kept, not only of those with inbox = "true"
      * @param maxPayload size of a record's value beyond which it is left out
-     * @param retention how long messages are kept
      */
     public record Inbox(
             @DefaultValue("false") boolean enabled,
             @DefaultValue("1MB") DataSize maxPayload,
-
             @DefaultValue Retention retention) {
 
         public Inbox {

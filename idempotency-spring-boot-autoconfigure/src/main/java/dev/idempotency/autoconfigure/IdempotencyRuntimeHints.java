@@ -31,12 +31,19 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/idempotency/schema/**");
         ReflectionHints reflection = hints.reflection();
+        reflection.registerType(IdempotentListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
+        // For start-up checks.
+        Stream.of(
+                        "org.springframework.orm.jpa.JpaTransactionManager",
+                        "org.springframework.orm.jpa.hibernate.HibernateTransactionManager")
+                .forEach(manager -> reflection.registerTypeIfPresent(
+                        classLoader,
+                        manager,
+                        hint -> hint.withMethod("getDataSource", List.of(), ExecutableMode.INVOKE)));
         if (ClassUtils.isPresent("org.springframework.kafka.annotation.KafkaListener", classLoader)
                 && ClassUtils.isPresent("dev.idempotency.internal.kafka.SpringKafkaInternals", classLoader)) {
             Kafka.register(hints, classLoader);
         }
-        reflection.registerType(IdempotentListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
-        registerChecks(reflection, classLoader);
     }
 
     /** Hints that need Kafka. */
@@ -56,15 +63,5 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
             reflection.registerTypeIfPresent(
                     classLoader, "dev.idempotency.internal.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
         }
-    }
-
-    private static void registerChecks(ReflectionHints reflection, @Nullable ClassLoader classLoader) {
-        Stream.of(
-                        "org.springframework.orm.jpa.JpaTransactionManager",
-                        "org.springframework.orm.jpa.hibernate.HibernateTransactionManager")
-                .forEach(manager -> reflection.registerTypeIfPresent(
-                        classLoader,
-                        manager,
-                        hint -> hint.withMethod("getDataSource", List.of(), ExecutableMode.INVOKE)));
     }
 }

@@ -69,13 +69,7 @@ public final class IdempotencyStoreAutoConfiguration {
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(Flyway.class)
-    static final class ApplicationFlyway {
-
-        private final ObjectProvider<Flyway> flyway;
-
-        ApplicationFlyway(ObjectProvider<Flyway> flyway) {
-            this.flyway = flyway;
-        }
+    record ApplicationFlyway(ObjectProvider<Flyway> flyway) {
 
         @Nullable
         DataSource dataSource() {

@@ -19,19 +19,13 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 /** Warns of properties under {@code idempotency} that do not exist, such as misspelled ones. */
-final class UnknownPropertyReporter implements InitializingBean {
+record UnknownPropertyReporter(Environment environment) implements InitializingBean {
 
     private static final Logger logger = LoggerFactory.getLogger(UnknownPropertyReporter.class);
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("idempotency");
     private static final String METADATA = "classpath*:META-INF/spring-configuration-metadata.json";
     private static final Pattern NAME = Pattern.compile("\"name\": \"(idempotency\\.[a-z.-]+)\"");
-
-    private final Environment environment;
-
-    UnknownPropertyReporter(Environment environment) {
-        this.environment = environment;
-    }
 
     @Override
     public void afterPropertiesSet() {

@@ -1,6 +1,4 @@
-/**
- * Names of meters and tags: {@link dev.idempotency.metrics.IdempotencyMeters}.
- */
+/** Names of meters and tags: {@link dev.idempotency.metrics.IdempotencyMeters}. */
 @NullMarked
 package dev.idempotency.metrics;
 

@@ -118,11 +118,7 @@ final class ConsumerMeters implements IdempotencyEventListener {
 
     private AtomicInteger gauge(String name, String description) {
         AtomicInteger value = new AtomicInteger();
-        Gauge.builder(name, value, AtomicInteger::get)
-                .description(description)
-                .tags(this.tags)
-                .strongReference(true)
-                .register(this.registry);
+        Gauge.builder(name, value::get).description(description).tags(this.tags).register(this.registry);
         return value;
     }
 

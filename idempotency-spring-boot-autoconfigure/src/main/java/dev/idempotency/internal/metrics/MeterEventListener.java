@@ -9,7 +9,9 @@ import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
@@ -24,72 +26,77 @@ import org.jspecify.annotations.Nullable;
 /** Registers and updates the Micrometer meters that are listed in {@link IdempotencyMeters}. */
 public final class MeterEventListener implements IdempotencyEventListener, ConsumerCounts {
 
+    private static final String COMPLETE = "complete";
+    private static final String BEHIND = "behind";
+
     private final MeterRegistry registry;
     private final StoreWatch store;
-    private final Timer completeCleanups;
-    private final Timer incompleteCleanups;
+    private final MeterProvider<Timer> cleanups;
+    private final MeterProvider<Timer> reconciliations;
+    private final MeterProvider<Counter> replays;
+    private final MeterProvider<Counter> unrecorded;
     private final Counter deleted;
     private final Counter failedCleanups;
-    private final Map<String, Double> missing = new ConcurrentHashMap<>();
+    private final Map<String, Long> missing = new ConcurrentHashMap<>();
 
-    public MeterEventListener(MeterRegistry registry, StoreWatch store) {
+    /** Measures a store; {@code slots} is how many its ring has, or none. */
+    public MeterEventListener(MeterRegistry registry, StoreWatch store, int slots) {
         this.registry = registry;
         this.store = store;
-        Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterEventListener::rows)
+        Gauge.builder(IdempotencyMeters.STORE_ROWS, () -> store.latest().rows())
                 .description("Messages in the store, estimated")
                 .register(registry);
-        this.completeCleanups =
-                timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, "complete");
-        this.incompleteCleanups =
-                timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, "behind");
-        this.deleted = counter(IdempotencyMeters.CLEANUP_DELETED, "Messages that the cleanup forgot");
-        this.failedCleanups = counter(IdempotencyMeters.CLEANUP_FAILURES, "Runs of the cleanup that failed");
-    }
-
-    /** With the slots of a ring. */
-    public MeterEventListener withSlots(int slots) {
+        this.deleted = counters(IdempotencyMeters.CLEANUP_DELETED, "Messages that the cleanup forgot")
+                .withTags();
+        this.failedCleanups = counters(IdempotencyMeters.CLEANUP_FAILURES, "Runs of the cleanup that failed")
+                .withTags();
+        this.replays =
+                counters(IdempotencyMeters.INBOX_REPLAYS, "Messages of the inbox that were sent to their topics again");
+        this.unrecorded =
+                counters(IdempotencyMeters.INBOX_UNRECORDED, "Failures that could not be recorded in the inbox");
+        this.reconciliations = timers(IdempotencyMeters.RECONCILIATION, "Reconciliations");
+        this.cleanups = timers(IdempotencyMeters.CLEANUP, "Runs of the cleanup");
+        // Registered before there is anything to count.
+        this.cleanups.withTag(IdempotencyMeters.RESULT, COMPLETE);
+        this.cleanups.withTag(IdempotencyMeters.RESULT, BEHIND);
         for (int slot = 0; slot < slots; slot++) {
             int number = slot;
-            age(
-                    IdempotencyMeters.SLOT_AGE,
-                    "Age of the first message in a slot of the ring",
-                    () -> ageOfSlot(number),
-                    IdempotencyMeters.SLOT,
-                    String.valueOf(number));
+            Tags tags = Tags.of(IdempotencyMeters.SLOT, String.valueOf(number));
+            age(IdempotencyMeters.SLOT_AGE, "Age of the first message in a slot", tags, () -> ageOf(number));
         }
-        return this;
     }
 
-    private @Nullable Duration ageOfSlot(int number) {
+    private MeterProvider<Counter> counters(String name, String description) {
+        return Counter.builder(name).description(description).withRegistry(this.registry);
+    }
+
+    private MeterProvider<Timer> timers(String name, String description) {
+        return Timer.builder(name).description(description).withRegistry(this.registry);
+    }
+
+    private @Nullable Duration ageOf(int slot) {
         List<StoreStatistics.Slot> slots = this.store.latest().slots();
-        return (number < slots.size()) ? slots.get(number).age() : null;
+        return (slot < slots.size()) ? slots.get(slot).age() : null;
     }
 
     @Override
     public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         String name = consumer.name();
+        Tags tags = Tags.of(IdempotencyMeters.CONSUMER, name);
         if (consumer.strategy().isForgetful()) {
-            age(
-                    IdempotencyMeters.RETENTION,
-                    "How long messages are remembered",
-                    consumer::retention,
-                    IdempotencyMeters.CONSUMER,
-                    name);
+            age(IdempotencyMeters.RETENTION, "How long messages are remembered", tags, consumer::retention);
         }
-        age(
-                IdempotencyMeters.STORE_OLDEST_AGE,
-                "Age of the oldest message that is remembered",
-                () -> this.store.latest().oldestAges().get(name),
-                IdempotencyMeters.CONSUMER,
-                name);
-        Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.getOrDefault(name, Double.NaN))
+        age(IdempotencyMeters.STORE_OLDEST_AGE, "Age of the oldest message that is remembered", tags, () -> this.store
+                .latest()
+                .oldestAges()
+                .get(name));
+        Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.get(name))
                 .description("Messages that the last reconciliation missed and did not send again")
-                .tag(IdempotencyMeters.CONSUMER, name)
+                .tags(tags)
                 .register(this.registry);
-        // Registered before there is anything to count.
-        reconciliations(name, "completed");
-        replays(name);
-        unrecorded(name);
+        this.reconciliations.withTags(tags.and(IdempotencyMeters.RESULT, "completed"));
+        this.replays.withTags(tags);
+        this.unrecorded.withTags(tags);
         return new ConsumerMeters(this.registry, consumer);
     }
 
@@ -108,75 +115,40 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
         if (run.failed()) {
             this.failedCleanups.increment();
         } else {
-            (run.keepsUp() ? this.completeCleanups : this.incompleteCleanups).record(run.took());
+            this.cleanups
+                    .withTag(IdempotencyMeters.RESULT, run.keepsUp() ? COMPLETE : BEHIND)
+                    .record(run.took());
         }
     }
 
     @Override
     public void replayed(MessageId id) {
-        replays(id.consumer()).increment();
+        this.replays.withTag(IdempotencyMeters.CONSUMER, id.consumer()).increment();
     }
 
     @Override
     public void unrecorded(String consumer, RuntimeException reason) {
-        unrecorded(consumer).increment();
+        this.unrecorded.withTag(IdempotencyMeters.CONSUMER, consumer).increment();
     }
 
     @Override
     public void reconciled(Reconciled result) {
-        reconciliations(result.consumer(), result.result()).record(result.took());
+        this.reconciliations
+                .withTags(IdempotencyMeters.CONSUMER, result.consumer(), IdempotencyMeters.RESULT, result.result())
+                .record(result.took());
         if (result.isComplete() || result.missing() > 0) {
-            this.missing.put(result.consumer(), (double) result.missing());
+            this.missing.put(result.consumer(), result.missing());
         }
     }
 
-    private Timer reconciliations(String consumer, String result) {
-        return timer(
-                IdempotencyMeters.RECONCILIATION,
-                "Reconciliations",
-                IdempotencyMeters.CONSUMER,
-                consumer,
-                IdempotencyMeters.RESULT,
-                result);
-    }
-
-    private Counter replays(String consumer) {
-        return counter(
-                IdempotencyMeters.INBOX_REPLAYS,
-                "Messages of the inbox that were sent to their topics again",
-                IdempotencyMeters.CONSUMER,
-                consumer);
-    }
-
-    private Counter unrecorded(String consumer) {
-        return counter(
-                IdempotencyMeters.INBOX_UNRECORDED,
-                "Failures that could not be recorded in the inbox",
-                IdempotencyMeters.CONSUMER,
-                consumer);
-    }
-
-    private Timer timer(String name, String description, String... tags) {
-        return Timer.builder(name).description(description).tags(tags).register(this.registry);
-    }
-
-    private Counter counter(String name, String description, String... tags) {
-        return Counter.builder(name).description(description).tags(tags).register(this.registry);
-    }
-
-    private void age(String name, String description, Supplier<@Nullable Duration> age, String tag, String value) {
-        TimeGauge.builder(name, () -> seconds(age.get()), TimeUnit.SECONDS)
+    private void age(String name, String description, Tags tags, Supplier<@Nullable Duration> age) {
+        TimeGauge.builder(name, () -> secondsOf(age.get()), TimeUnit.SECONDS)
                 .description(description)
-                .tag(tag, value)
+                .tags(tags)
                 .register(this.registry);
     }
 
-    private static double rows(StoreWatch watch) {
-        Long rows = watch.latest().rows();
-        return (rows != null) ? rows : Double.NaN;
-    }
-
-    private static double seconds(@Nullable Duration duration) {
-        return (duration != null) ? duration.toMillis() / 1000.0 : Double.NaN;
+    private static @Nullable Double secondsOf(@Nullable Duration duration) {
+        return (duration != null) ? duration.toMillis() / 1000.0 : null;
     }
 }

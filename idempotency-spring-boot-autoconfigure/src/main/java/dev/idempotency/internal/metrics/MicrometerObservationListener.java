@@ -11,7 +11,7 @@ import dev.idempotency.event.Stale;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.function.Consumer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,8 +41,6 @@ public final class MicrometerObservationListener implements IdempotencyEventList
     /** The event of a dropped message that a newer one had come before. */
     public static final String STALE_EVENT = "idempotency.stale";
 
-    private static final String MIXED = "mixed";
-
     private final ObservationRegistry registry;
     private final String consumer;
 
@@ -62,55 +60,54 @@ public final class MicrometerObservationListener implements IdempotencyEventList
 
     @Override
     public void processed(MessageId id, RecordCoordinates coordinates) {
-        tell(Outcome.PROCESSED, id, observation -> {});
+        current(Outcome.PROCESSED, id);
     }
 
     @Override
     public void duplicate(Duplicate duplicate) {
-        tell(Outcome.DUPLICATE, duplicate.id(), observation -> {
-            String original = "a message that is no longer known";
-            if (duplicate.processedAt() != null) {
-                observation.highCardinalityKeyValue(
-                        ORIGINAL_PROCESSED_AT, duplicate.processedAt().toString());
-                original = "the message processed at " + duplicate.processedAt();
-            }
-            observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
-        });
+        Observation observation = current(Outcome.DUPLICATE, duplicate.id());
+        String original = "a message that is no longer known";
+        if (duplicate.processedAt() != null) {
+            observation.highCardinalityKeyValue(
+                    ORIGINAL_PROCESSED_AT, duplicate.processedAt().toString());
+            original = "the message processed at " + duplicate.processedAt();
+        }
+        observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
     }
 
     /** In addition to its outcome. */
     @Override
     public void conflict(Conflict conflict) {
-        Observation observation = this.registry.getCurrentObservation();
-        if (observation != null) {
-            observation.event(
-                    Observation.Event.of(CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
-        }
+        current()
+                .event(Observation.Event.of(CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
     }
 
     @Override
     public void stale(Stale stale) {
-        tell(
-                Outcome.STALE,
-                stale.id(),
-                observation -> observation.event(Observation.Event.of(
-                        STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest()))));
+        current(Outcome.STALE, stale.id())
+                .event(Observation.Event.of(
+                        STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest())));
     }
 
     @Override
     public void missingKey(RecordCoordinates coordinates) {
-        tell(Outcome.MISSING_KEY, null, observation -> {});
+        current(Outcome.MISSING_KEY, null);
     }
 
     @Override
     public void failed(RecordCoordinates coordinates, @Nullable Throwable failure) {
-        tell(Outcome.FAILED, null, observation -> {});
+        current(Outcome.FAILED, null);
     }
 
-    private void tell(Outcome outcome, @Nullable MessageId id, Consumer<Observation> more) {
-        Observation observation = this.registry.getCurrentObservation();
-        if (observation == null || observation.isNoop()) {
-            return;
+    private Observation current() {
+        return Objects.requireNonNullElse(this.registry.getCurrentObservation(), Observation.NOOP);
+    }
+
+    /** Returns the current observation, which has got the outcome. */
+    private Observation current(Outcome outcome, @Nullable MessageId id) {
+        Observation observation = current();
+        if (observation.isNoop()) {
+            return observation;
         }
         KeyValue before = observation.getContext().getHighCardinalityKeyValue(OUTCOME);
         if (before != null) {
@@ -120,7 +117,6 @@ public final class MicrometerObservationListener implements IdempotencyEventList
         }
         boolean mixed = before != null && !before.getValue().equals(outcome.tag());
         observation.highCardinalityKeyValue(CONSUMER, this.consumer);
-        observation.highCardinalityKeyValue(OUTCOME, mixed ? MIXED : outcome.tag());
-        more.accept(observation);
+        return observation.highCardinalityKeyValue(OUTCOME, mixed ? "mixed" : outcome.tag());
     }
 }

@@ -1,6 +1,4 @@
-/**
- * Micrometer meters and observations, and the store statistics that gauges read. Internal.
- */
+/** Micrometer meters and observations, and the store statistics that gauges read. Internal. */
 @NullMarked
 package dev.idempotency.internal.metrics;
 

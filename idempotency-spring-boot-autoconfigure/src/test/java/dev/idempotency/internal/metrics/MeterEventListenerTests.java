@@ -46,7 +46,7 @@ class MeterEventListenerTests {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
     private final IdempotencyEventListener observer =
-            new MeterEventListener(this.registry, this.store).withSlots(2).forConsumer(BILLING);
+            new MeterEventListener(this.registry, this.store, 2).forConsumer(BILLING);
 
     private double count(String meter, String... tags) {
         return this.registry.get(meter).tags(tags).counter().count();
@@ -58,7 +58,7 @@ class MeterEventListenerTests {
 
     @Test
     void whereAConstraintTellsDuplicatesTheirKindAndAgeAreNotKnown() {
-        new MeterEventListener(this.registry, this.store)
+        new MeterEventListener(this.registry, this.store, 0)
                 .forConsumer(new ConsumerDescription(
                         "constrained",
                         "Listener.on",
@@ -84,7 +84,7 @@ class MeterEventListenerTests {
                 List.of(new StoreStatistics.Slot(0, 1, Duration.ofDays(1)), new StoreStatistics.Slot(1, 0, null)));
         StoreWatch watch = new StoreWatch(() -> statistics, Duration.ofMinutes(1));
         watch.current();
-        new MeterEventListener(meters, watch).withSlots(3);
+        new MeterEventListener(meters, watch, 3);
         assertThat(Stream.of("0", "1", "2").map(slot -> meters.get("idempotency.ring.slot.age")
                         .tag("slot", slot)
                         .timeGauge()
@@ -130,7 +130,7 @@ class MeterEventListenerTests {
     @Test
     void whatACleanupHasRemovedIsCountedThoughAnotherOfItsTasksFailed() {
         RuntimeException failure = new IllegalStateException("no grant");
-        new MeterEventListener(this.registry, this.store)
+        new MeterEventListener(this.registry, this.store, 0)
                 .cleanupRan(new CleanupRun(
                         Instant.now(), Duration.ofSeconds(1), Map.of("processed", 12L, "inbox", 0L), false, failure));
         assertThat(count("idempotency.cleanup.deleted")).isEqualTo(12);
