@@ -8,6 +8,7 @@ import dev.idempotency.internal.key.ExpressionKeySource;
 import dev.idempotency.internal.key.KeyText;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -24,8 +25,13 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
@@ -50,8 +56,22 @@ final class KeyCheck {
     private static final String MESSAGE = "#__message";
 
     /** One name for all arguments of a type. */
-    private static final Map<Class<?>, String> NAMES =
-            Map.of(ConsumerRecord.class, "#record", Message.class, MESSAGE, MessageHeaders.class, MESSAGE + ".headers");
+    private static final Map<Class<?>, String> NAMES = Map.of(
+            ConsumerRecord.class,
+            "#record",
+            ConsumerRecordMetadata.class,
+            "#record",
+            Message.class,
+            MESSAGE,
+            MessageHeaders.class,
+            MESSAGE + ".headers");
+
+    /** Headers that are parts of the record. */
+    private static final Map<String, String> OF_RECORD = Map.of(
+            KafkaHeaders.OFFSET, "offset",
+            KafkaHeaders.RECEIVED_PARTITION, "partition",
+            KafkaHeaders.RECEIVED_TOPIC, "topic",
+            KafkaHeaders.RECEIVED_TIMESTAMP, "timestamp");
 
     private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
             + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
@@ -61,7 +81,7 @@ final class KeyCheck {
 
     /** Headers that the consumer sets, anew for every delivery. */
     private static final Pattern MINTED =
-            Pattern.compile(MESSAGE + "\\.headers(\\.|\\['|\\.get)((?i)id|timestamp)(?![\\w-])");
+            Pattern.compile(MESSAGE + "\\.headers(\\.|\\['|\\.get)((?i)id|timestamp|kafka_deliveryAttempt)(?![\\w-])");
 
     /** Not as the argument of a method, and not compared. */
     private static final Pattern WHOLE = Pattern.compile(
@@ -120,12 +140,28 @@ final class KeyCheck {
         String result = notation;
         List<String> names = this.method.parameterNames();
         for (int i = 0; i < names.size(); i++) {
-            String variable = NAMES.get(typeOf(i));
+            String variable = variableOf(i);
             if (variable != null && !ExpressionKeySource.VARIABLES.contains(names.get(i))) {
-                result = result.replaceAll("#" + names.get(i) + "\\b", variable);
+                result = result.replaceAll("#" + names.get(i) + "\\b", Matcher.quoteReplacement(variable));
             }
         }
+        for (Map.Entry<String, String> header : OF_RECORD.entrySet()) {
+            result = result.replaceAll(
+                    MESSAGE + "\\.headers(\\.|\\[')" + header.getKey() + "('\\])?", "#record." + header.getValue());
+        }
         return result;
+    }
+
+    private @Nullable String variableOf(int parameter) {
+        Parameter declared = this.method.method().getParameters()[parameter];
+        Header header = AnnotatedElementUtils.findMergedAnnotation(declared, Header.class);
+        if (header == null) {
+            return AnnotatedElementUtils.hasAnnotation(declared, Headers.class)
+                    ? MESSAGE + ".headers"
+                    : NAMES.get(typeOf(parameter));
+        }
+        String name = header.name().isEmpty() ? this.method.parameterNames().get(parameter) : header.name();
+        return MESSAGE + ".headers['" + name + "']";
     }
 
     private Class<?> typeOf(int parameter) {

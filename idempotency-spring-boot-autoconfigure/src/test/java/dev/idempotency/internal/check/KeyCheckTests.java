@@ -17,10 +17,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 
 /** Which expressions give no key that is the same at every delivery, or none that tells messages apart. */
@@ -57,6 +60,11 @@ class KeyCheckTests {
                 "#message",
                 "#message.headers",
                 "#all",
+                "#some + '/x'",
+                "#about",
+                "#some.id",
+                "#id",
+                "#attempt + '/' + #payload",
                 "#message.headers[id]",
                 "#message.headers[\"id\"]",
                 "#message.getHeaders().get('id', T(java.util.UUID))",
@@ -80,6 +88,9 @@ class KeyCheckTests {
                 "#payload + #record.offset()",
                 "#record.topic() + '/' + #record.timestamp",
                 "#coordinates.topic()",
+                "#about.offset()",
+                "#offset",
+                "#at + '/' + #record.topic()",
             })
     void aKeyThatMessagesShareIsFound(String expression) {
         assertThat(findings("records", "key", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
@@ -94,6 +105,7 @@ class KeyCheckTests {
                 "#record.key() + '/' + #record.timestamp()",
                 "#record.topic() + '-' + #record.partition() + '@' + #record.offset()",
                 "'x/' + #coordinates",
+                "#offset + '/' + #record.partition()",
                 "@keys.keyOf(#record)",
                 "@keys.current()",
                 "T(com.acme.Keys).of(#record)",
@@ -139,7 +151,7 @@ class KeyCheckTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"#record.timestamp()", "#same.offset()", "7"})
+    @ValueSource(strings = {"#record.timestamp()", "#same.offset()", "#at", "7"})
     void aVersionThatIsNotOfTheStateIsFound(String expression) {
         assertThat(findings("records", "version", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
     }
@@ -187,7 +199,17 @@ class KeyCheckTests {
 
         void payloadAndRecord(ConsumerRecord<String, Event> same, MessageHeaders all, @Header UUID id, Event event) {}
 
-        void records(String order, ConsumerRecord<String, String> same, Message<String> message, MessageHeaders all) {}
+        void records(
+                String order,
+                ConsumerRecord<String, String> same,
+                ConsumerRecordMetadata about,
+                Message<String> message,
+                MessageHeaders all,
+                @Headers Map<String, Object> some,
+                @Header UUID id,
+                @Header(KafkaHeaders.OFFSET) long offset,
+                @Header(KafkaHeaders.RECEIVED_TIMESTAMP) long at,
+                @Header(KafkaHeaders.DELIVERY_ATTEMPT) int attempt) {}
 
         void batches(List<Message<String>> messages, List<ConsumerRecord<String, String>> records) {}
 

@@ -111,7 +111,7 @@ class ArgumentsIT extends ListenersTest {
         assertThat(effects(KeyOfElement.class)).containsExactly("a", "b");
         assertThat(outcomes(KeyOfElement.class).processed)
                 .extracting(MessageId::value)
-                .containsExactly("a/a/0", "b/b/1");
+                .containsExactly("a/a/0/0", "b/b/1/0");
     }
 
     @Test
@@ -323,7 +323,8 @@ class ArgumentsIT extends ListenersTest {
     static class KeyOfElement extends Listener {
 
         @OwnTopic(batch = "true")
-        @IdempotentListener(key = "#payload + '/' + #texts + '/' + (#payload == 'a' ? 0 : #offsets)")
+        @IdempotentListener(
+                key = "#payload + '/' + #texts + '/' + (#payload == 'a' ? 0 : #offsets) + '/' + #record.partition()")
         void on(List<String> texts, @Header(KafkaHeaders.OFFSET) List<Long> offsets) {
             happen(texts);
         }
