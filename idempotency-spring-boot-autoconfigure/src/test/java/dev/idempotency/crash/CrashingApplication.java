@@ -96,52 +96,33 @@ final class CrashingApplication {
         Runtime.getRuntime().halt(137);
     }
 
-    static class Listener extends Work {
+    abstract static class OfRecords extends Work {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
         void on(String payload) {
             process(payload);
         }
     }
 
-    static class AtCommitListener extends Work {
+    @IdempotentListener
+    static class Listener extends OfRecords {}
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(claimAtCommit = "true")
-        void on(String payload) {
-            process(payload);
-        }
-    }
+    @IdempotentListener(consumer = "at-commit", claimAtCommit = "true")
+    static class AtCommitListener extends OfRecords {}
 
-    static class PollListener extends Work {
+    @IdempotentListener(transactionPerPoll = "true")
+    static class PollListener extends OfRecords {}
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(String payload) {
-            process(payload);
-        }
+    /** The version grows from one message to the next of those that have as many digits. */
+    @IdempotentListener(
+            strategy = DeduplicationStrategy.VERSION,
+            key = "#record.value().length()",
+            version = "#record.value().substring(7)",
+            transactionPerPoll = "true")
+    static class VersionListener extends OfRecords {}
 
-        /** The version grows from one message to the next of those that have as many digits. */
-        @KafkaListener(topics = "${topic}", groupId = "${group}-versions")
-        @IdempotentListener(
-                strategy = DeduplicationStrategy.VERSION,
-                key = "#record.value().length()",
-                version = "#record.value().substring(7)",
-                transactionPerPoll = "true")
-        void onVersion(String payload) {
-            process("newest " + payload);
-        }
-    }
-
-    static class OffsetListener extends Work {
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
-        void on(String payload) {
-            process(payload);
-        }
-    }
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class OffsetListener extends OfRecords {}
 
     /** Claims from code, as soon as it is started. */
     static class Importer extends Work implements ApplicationRunner {

@@ -7,6 +7,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.crash.CrashingApplication.CrashPoint;
 import dev.idempotency.inbox.Inbox;
@@ -17,9 +18,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -42,9 +41,7 @@ class StepCrashIT extends ApplicationTest {
         CrashingApplication.send(this.topic, 1);
         Process process = CrashingApplication.launch(this.database, this.topic, this.group, death, Listener.class);
         assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue())
-                .as("see target/crash-Listener-%s.log", death)
-                .isEqualTo(137);
+        assertThat(process.exitValue()).as("see target/crash-*-%s.log", death).isEqualTo(137);
         try (TestApplication app = start(List.of("crash=NEVER", CrashingApplication.SAME_MEMBER), Listener.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(calls(jdbc, "charge")).hasSize(charges);
@@ -74,11 +71,7 @@ class StepCrashIT extends ApplicationTest {
         return jdbc.queryForList("select key from call where step = ?", String.class, step);
     }
 
-    @Import(Effects.class)
-    static class Listener {
-
-        @Autowired
-        private Effects effects;
+    static class Listener extends HasEffects {
 
         @Value("${crash}")
         private CrashPoint death;

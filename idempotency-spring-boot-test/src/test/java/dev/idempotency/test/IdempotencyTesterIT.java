@@ -16,6 +16,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -149,12 +150,17 @@ class IdempotencyTesterIT {
 
     @Test
     void aCrashThatDoesNotHappenIsNoSuccess() {
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> this.tester
-                        .consumer("charges")
-                        .deliver(record("tested", 0, this.id))
-                        .crashingAfterStep("other"))
-                .withMessageContaining("has not come to the end of a step 'other'");
+        TestDelivery delivery = this.tester.consumer("charges").deliver(payment(this.id));
+        assertFails(() -> delivery.crashingAfterStep("other"), "has not come to the end of a step 'other'");
+    }
+
+    /** As an assertion. */
+    private static void assertFails(ThrowingCallable call, String... messages) {
+        assertThatExceptionOfType(AssertionError.class).isThrownBy(call).withMessageContainingAll(messages);
+    }
+
+    private static void assertRefused(ThrowingCallable call, String... messages) {
+        assertThatIllegalArgumentException().isThrownBy(call).withMessageContainingAll(messages);
     }
 
     @Test
@@ -162,9 +168,7 @@ class IdempotencyTesterIT {
         TestDelivery delivery = this.tester.consumer("ledger").deliver(payment(this.id));
         delivery.once();
 
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(delivery::withRollbackAfterWork)
-                .withMessageContaining("consumer 'ledger' was not called with any of the records");
+        assertFails(delivery::withRollbackAfterWork, "consumer 'ledger' was not called with any of the records");
         assertThatIllegalStateException()
                 .isThrownBy(this.tester.consumer("unprotected").deliver(payment(this.id))::withRollbackAfterWork)
                 .withMessageContaining("without @IdempotentListener");
@@ -173,10 +177,7 @@ class IdempotencyTesterIT {
     @Test
     void aContainerThatStopsFailsTheDelivery() {
         TestDelivery delivery = this.tester.consumer("stopping").deliver(record("odd-stopping", 0, this.id));
-
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(delivery::once)
-                .withMessageContaining("The container of consumer 'stopping' has stopped");
+        assertFails(delivery::once, "The container of consumer 'stopping' has stopped");
     }
 
     @Test
@@ -185,16 +186,9 @@ class IdempotencyTesterIT {
         assertThat(ledger).hasProcessedNothing().hasDropped(0);
         ledger.deliver(payment(this.id)).once();
 
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(ledger).hasDropped(1))
-                .withMessageContaining("to have 1 dropped deliveries, but there are 0")
-                .withMessageContaining(this.id);
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(ledger).hasProcessed("another"))
-                .withMessageContaining("processed message 'another' once, but it did not");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> assertThat(ledger).hasProcessed())
-                .withMessageContaining("hasProcessedNothing()");
+        assertFails(() -> assertThat(ledger).hasDropped(1), "have 1 dropped deliveries, but there are 0", this.id);
+        assertFails(() -> assertThat(ledger).hasProcessed("another"), "message 'another' once, but it did not");
+        assertRefused(() -> assertThat(ledger).hasProcessed(), "hasProcessedNothing()");
     }
 
     @Test
@@ -225,10 +219,7 @@ class IdempotencyTesterIT {
         ConsumerRecord<String, String> first = new ConsumerRecord<>("tested", 0, 0, "key", this.id);
         ConsumerRecord<String, String> second = new ConsumerRecord<>("tested", 0, 0, "key", this.id + "-b");
 
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.tester.consumer("ledger").deliver(first, second))
-                .withMessageContaining("tested-0@0")
-                .withMessageContaining("its own offset");
+        assertRefused(() -> this.tester.consumer("ledger").deliver(first, second), "tested-0@0", "its own offset");
     }
 
     @Test
@@ -275,10 +266,8 @@ class IdempotencyTesterIT {
                 this.tester.consumer("failing").deliver(odd(poison)).once();
 
         assertThat(failing).hasProcessedNothing().hasFailed(4).hasDeadLettered(1);
-        assertThatExceptionOfType(AssertionError.class)
-                .as("says why the listener failed")
-                .isThrownBy(() -> assertThat(failing).hasProcessed(poison))
-                .withMessageContainingAll("IllegalArgumentException", "dead letters: 1");
+        // It says why the listener failed.
+        assertFails(() -> assertThat(failing).hasProcessed(poison), "IllegalArgumentException", "dead letters: 1");
         assertThat(failing.deadLetters()).singleElement().satisfies(letter -> {
             assertThat(letter.topic()).isEqualTo("tested-odd-dlt");
             assertThat((byte[]) letter.value()).isEqualTo(bytes(poison));
@@ -306,12 +295,12 @@ class IdempotencyTesterIT {
     void aListenerWhoseKeyIsAnotherOneWithEachDeliveryIsNotIdempotent() {
         TestDelivery delivery = this.tester.consumer("random").deliver(odd(this.id));
 
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(delivery::twice)
-                .withMessageContaining("consumer 'random' is not idempotent: it has processed the record tested-odd-0@")
-                .withMessageContaining("2 times");
-        assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> delivery.concurrently(3));
-        assertThatExceptionOfType(AssertionError.class).isThrownBy(delivery::withCrashBeforeOffsetCommit);
+        assertFails(
+                delivery::twice,
+                "consumer 'random' is not idempotent: it has processed the record tested-odd-0@",
+                "2 times");
+        assertFails(() -> delivery.concurrently(3), "is not idempotent");
+        assertFails(delivery::withCrashBeforeOffsetCommit, "is not idempotent");
     }
 
     @Test
@@ -320,18 +309,13 @@ class IdempotencyTesterIT {
 
         assertThat(delivery.twice()).hasDropped(1);
         assertThat(delivery.concurrently(3)).hasDropped(4);
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(this.tester.consumer("offsets").deliver(odd(this.id))::thenRepublished)
-                .withMessageContaining("is not idempotent");
+        assertFails(this.tester.consumer("offsets").deliver(odd(this.id))::thenRepublished, "is not idempotent");
     }
 
     @Test
     void aKeyThatChangesWithTheTimeIsFoundAndWhatCannotBeReadIsDeadLettered() {
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(
-                        this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))
-                                ::thenRepublished)
-                .withMessageContaining("consumer 'timestamps' is not idempotent");
+        TestDelivery timed = this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id));
+        assertFails(timed::thenRepublished, "consumer 'timestamps' is not idempotent");
         assertThat(this.tester.consumer("numbers").deliver(odd("no number")).once())
                 .hasProcessedNothing()
                 .hasDeadLettered(1);
@@ -343,21 +327,15 @@ class IdempotencyTesterIT {
                 this.tester.consumer("unprotected").deliver(payment(this.id)).twice();
 
         assertThat(this.effects.of("unprotected")).filteredOn(this.id::equals).hasSize(2);
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(() -> assertThat(unprotected).hasProcessed(this.id))
-                .withMessageContaining("is a listener without @IdempotentListener");
+        assertFails(() -> assertThat(unprotected).hasProcessed(this.id), "is a listener without @IdempotentListener");
     }
 
     @Test
     void aConsumerOrATopicThatIsNotThereIsRefusedWithThoseThatAre() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.tester.consumer("leger"))
-                .withMessageContaining("There is no consumer 'leger'")
-                .withMessageContaining("ledger")
-                .withMessageContaining("unprotected");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.tester.consumer("ledger").deliver(odd(this.id)))
-                .withMessageContaining("No container of consumer 'ledger' reads [tested-odd]");
+        assertRefused(() -> this.tester.consumer("leger"), "There is no consumer 'leger'", "ledger", "unprotected");
+        assertRefused(
+                () -> this.tester.consumer("ledger").deliver(odd(this.id)),
+                "No container of consumer 'ledger' reads [tested-odd]");
     }
 
     @Test
@@ -368,20 +346,20 @@ class IdempotencyTesterIT {
 
         assertThat(assigned).hasProcessed(this.id, this.id + "-b").hasDropped(2);
         assertThat(this.effects.of("assigned")).containsOnlyOnce(this.id + "-b");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> assigned.deliver(record("odd-assigned", 0, this.id)))
-                .withMessageContaining("No container of consumer 'assigned' reads [odd-assigned-0]")
-                .withMessageContaining("[odd-assigned-1]");
+        assertRefused(
+                () -> assigned.deliver(record("odd-assigned", 0, this.id)),
+                "No container of consumer 'assigned' reads [odd-assigned-0]",
+                "[odd-assigned-1]");
     }
 
     @Test
     void aDeliveryOfWhichNothingReachesTheListenerIsNoSuccess() {
         TestedConsumer late = this.tester.consumer("late");
 
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(late.deliver(record("odd-late", 0, this.id))::twice)
-                .withMessageContaining("consumer 'late' was given none of the records of [odd-late-0]")
-                .withMessageContaining("initialOffset");
+        assertFails(
+                late.deliver(record("odd-late", 0, this.id))::twice,
+                "consumer 'late' was given none of the records of [odd-late-0]",
+                "initialOffset");
         ConsumerRecord<String, String> record = new ConsumerRecord<>("odd-late", 0, 100, "key", this.id);
         record.headers().add("message-id", bytes(this.id));
         assertThat(late.deliver(record).twice()).hasProcessed(this.id).hasDropped(1);

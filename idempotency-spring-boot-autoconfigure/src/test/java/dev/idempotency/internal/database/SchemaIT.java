@@ -2,6 +2,7 @@ package dev.idempotency.internal.database;
 
 import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.Claim;
@@ -270,6 +271,25 @@ class SchemaIT {
         TestApplication.start(this.database, List.of("idempotency.schema.mode=none"))
                 .close();
         assertThat(tables()).isEmpty();
+    }
+
+    /** On a database that names rights by table. */
+    @Test
+    void eachRightThatTheUserLacksIsNamed() {
+        String url = "jdbc:h2:mem:user-rights";
+        DataSource owner = new DriverManagerDataSource(url + ";DB_CLOSE_DELAY=-1", "sa", "");
+        StoreServer.tablesIn(owner);
+        new JdbcTemplate(owner).execute("create user app password ''");
+        IdempotencyDatabase app = StoreServer.databaseOf(new DriverManagerDataSource(url, "app", ""));
+        Schema schema = new Schema(app, SchemaMode.VALIDATE);
+        for (String right : List.of("select", "insert", "update", "delete")) {
+            assertThat(action(catchThrowable(schema::afterPropertiesSet)))
+                    .as("without " + right)
+                    .contains("grant select, insert, update, delete on idempotency_processed to APP;")
+                    .contains("grant select, update on idempotency_lock to APP;");
+            new JdbcTemplate(owner).execute("grant " + right + " on schema public to app");
+        }
+        assertThatCode(schema::afterPropertiesSet).doesNotThrowAnyException();
     }
 
     @Test

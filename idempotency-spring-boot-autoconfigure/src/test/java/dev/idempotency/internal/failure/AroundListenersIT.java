@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -19,19 +18,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.PartitionOffset;
 import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.event.ListenerContainerIdleEvent;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
@@ -39,7 +36,6 @@ import org.springframework.kafka.listener.ConsumerSeekAware;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AssignmentCommitOption;
 import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
 import org.springframework.transaction.TransactionExecution;
@@ -65,32 +61,22 @@ class AroundListenersIT extends SharedApplicationTest {
                 "idempotency.errors.max-interval=20ms");
     }
 
-    private MessageListenerContainer container(String kind) {
-        return this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(kind);
-    }
-
     private Faults faults() {
         return this.app.bean(Faults.class);
     }
 
     /** Sends two messages to each partition, which are delivered when the container is resumed. */
     private List<String> sendWhilePaused(String kind, String fault) {
-        container(kind).pause();
-        await().until(() -> container(kind).isContainerPaused());
+        containerOf(kind).pause();
+        await().until(() -> containerOf(kind).isContainerPaused());
         List<String> payloads = Stream.of("1", "2", "3", "4")
                 .map(i -> "%s %s %s".formatted(kind, i, fault))
                 .toList();
         for (int i = 0; i < payloads.size(); i++) {
-            sendTo(i / 2, kind, payloads.get(i));
+            sendTo(kind, i / 2, payloads.get(i));
         }
         faults().prepare(kind, fault);
         return payloads;
-    }
-
-    private void sendTo(int partition, String kind, String payload) {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic(kind), partition, null, payload);
-        record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
-        this.app.send(record);
     }
 
     private void requireAllProcessed(String kind, String fault, List<String> payloads) {
@@ -122,7 +108,7 @@ class AroundListenersIT extends SharedApplicationTest {
     })
     void nothingIsLostOrGivenUp(String kind, String fault) {
         List<String> payloads = sendWhilePaused(kind, fault);
-        container(kind).resume();
+        containerOf(kind).resume();
         requireAllProcessed(kind, fault, payloads);
     }
 
@@ -130,11 +116,11 @@ class AroundListenersIT extends SharedApplicationTest {
     @ParameterizedTest
     @CsvSource({"pinned, 2", "latest, 2", "sought, 1 2"})
     void aConsumerThatHasCommittedNothingGoesBackToWhereItStarted(String kind, String expected) {
-        sendTo(1, kind, kind + " 1");
+        sendTo(kind, 1, kind + " 1");
         faults().prepare(kind, "observation");
-        container(kind).start();
+        containerOf(kind).start();
         await().until(() -> faults().isAssigned(kind));
-        sendTo(1, kind, kind + " 2");
+        sendTo(kind, 1, kind + " 2");
         awaitCaughtUp(kind);
         assertThat(faults().areMet(kind)).isTrue();
         assertThat(effectsOf(kind))
@@ -272,8 +258,7 @@ class AroundListenersIT extends SharedApplicationTest {
         }
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, Faults.class, Interceptor.class, Marker.class, Settings.class, Listeners.class})
+    @Import({Faults.class, Interceptor.class, Marker.class, Settings.class, Listeners.class})
     static class Application {
 
         @Bean
@@ -286,13 +271,8 @@ class AroundListenersIT extends SharedApplicationTest {
 
     static class Listeners extends ListenersOfKinds implements ConsumerSeekAware {
 
-        private final Effects effects;
-        private final Faults faults;
-
-        Listeners(Effects effects, Faults faults) {
-            this.effects = effects;
-            this.faults = faults;
-        }
+        @Autowired
+        private Faults faults;
 
         @EventListener
         void noLongerIdle(ListenerContainerNoLongerIdleEvent event) {
@@ -329,36 +309,22 @@ class AroundListenersIT extends SharedApplicationTest {
             on(payload);
         }
 
-        @KafkaListener(
-                id = "sought",
-                topics = "sought${suffix}",
-                groupId = "sought${suffix}",
-                properties = "auto.offset.reset=latest",
-                autoStartup = "false")
-        @IdempotentListener("sought")
+        @OfKind(value = "sought", properties = "auto.offset.reset=latest", autoStartup = "false")
         void sought(String payload) {
             on(payload);
         }
 
-        @KafkaListener(
-                id = "latest",
-                topics = "latest${suffix}",
-                groupId = "latest${suffix}",
-                properties = "auto.offset.reset=latest",
-                autoStartup = "false")
-        @IdempotentListener("latest")
+        @OfKind(value = "latest", properties = "auto.offset.reset=latest", autoStartup = "false")
         void latest(String payload) {
             on(payload);
         }
 
-        @KafkaListener(id = "memory", topics = "memory${suffix}", groupId = "memory${suffix}")
-        @IdempotentListener("memory")
+        @OfKind("memory")
         void memory(String payload) {
             on(payload);
         }
 
-        @KafkaListener(id = "subMemory", topics = "subMemory${suffix}", groupId = "subMemory${suffix}", batch = "true")
-        @IdempotentListener("subMemory")
+        @OfKind(value = "subMemory", batch = "true")
         void subMemory(List<String> payloads) {
             payloads.forEach(this::on);
         }

@@ -36,18 +36,16 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -166,14 +164,6 @@ class InboxStoreIT {
         return new MessageId(this.consumer, value);
     }
 
-    private Delivered message(String id, byte[] payload) {
-        return message(id, payload, 7);
-    }
-
-    private Delivered message(String id, long offset) {
-        return message(id, id.getBytes(StandardCharsets.UTF_8), offset);
-    }
-
     private Delivered message(String id, byte[] payload, long offset) {
         Headers headers = new RecordHeaders().add("ce_type", "a type".getBytes(StandardCharsets.UTF_8));
         this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
@@ -184,14 +174,29 @@ class InboxStoreIT {
     }
 
     private Delivered message(String id) {
-        return message(id, id.getBytes(StandardCharsets.UTF_8));
+        return message(id, id.getBytes(StandardCharsets.UTF_8), 7);
+    }
+
+    private void fail(String failure, String... ids) {
+        this.recorder.failed(Stream.of(ids).map(this::message).toList(), new IllegalStateException(failure));
+    }
+
+    private InboxEntry assertEntry(String id, InboxStatus status, int attempts) {
+        InboxEntry entry = entry(id);
+        assertThat(entry.status()).isEqualTo(status);
+        assertThat(entry.attempts()).isEqualTo(attempts);
+        return entry;
+    }
+
+    private static Claim claim(Delivered message) {
+        return new Claim(message.id(), message.coordinates());
     }
 
     /** As the interceptor does: the claim, the work, and then this. */
     private void process(Delivered... messages) {
         this.transaction.executeWithoutResult(status -> {
             for (Delivered message : messages) {
-                this.store.claim(List.of(new Claim(message.id(), message.coordinates())));
+                this.store.claim(List.of(claim(message)));
             }
             this.recorder.processed(List.of(messages));
         });
@@ -208,7 +213,7 @@ class InboxStoreIT {
         byte[] payload = new byte[70_000];
         new Random(7).nextBytes(payload);
         Instant now = Instant.now();
-        process(message("1", payload));
+        process(message("1", payload, 7));
         InboxMessage found = this.reader.find(id("1"));
         assertThat(found.payload()).isEqualTo(payload);
         assertThat(found.key()).containsExactly(1, 0, -1);
@@ -229,70 +234,57 @@ class InboxStoreIT {
     @Test
     void attemptsAreCountedUntilOneSucceeds() {
         String any = "first\0time, größer als 5 \u20ac \u6f22\u5b57 \ud83d\ude00" + "x".repeat(10_000);
-        this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException(any));
-        this.recorder.failed(List.of(message("1")), new IllegalStateException("second time"));
-        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
-        assertThat(entry("1").attempts()).isEqualTo(2);
-        assertThat(entry("1").lastError()).startsWith("java.lang.IllegalStateException: second time");
+        fail(any, "1", "2");
+        fail("second time", "1");
+        assertThat(assertEntry("1", InboxStatus.FAILED, 2).lastError())
+                .startsWith("java.lang.IllegalStateException: second time");
         assertThat(entry("2").lastError()).startsWith("java.lang.IllegalStateException: first?time");
         process(message("1"), message("3"));
-        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
-        assertThat(entry("1").attempts()).isEqualTo(3);
-        assertThat(entry("1").lastError()).contains("second time");
-        assertThat(entry("3").attempts()).isOne();
+        assertThat(assertEntry("1", InboxStatus.PROCESSED, 3).lastError()).contains("second time");
+        assertEntry("3", InboxStatus.PROCESSED, 1);
     }
 
     @Test
     void aFailureThatIsToldLateDoesNotHideThatAnotherHasProcessedTheMessage() {
         process(message("1"));
-        this.recorder.failed(List.of(message("1")), new IllegalStateException("late"));
-        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
-        assertThat(entry("1").attempts()).isOne();
+        fail("late", "1");
+        assertEntry("1", InboxStatus.PROCESSED, 1);
     }
 
     @Test
     void aFailureThatIsToldWhileAnotherIsProcessingTheMessageWaitsAndDoesNotHideThat() throws Exception {
-        this.recorder.failed(List.of(message("1")), new IllegalStateException("before"));
-        duringRedelivery(true, () -> this.recorder.failed(List.of(message("1")), new IllegalStateException("late")));
-        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
-        assertThat(entry("1").attempts()).isEqualTo(2);
+        fail("before", "1");
+        duringRedelivery(true, () -> fail("late", "1"));
+        assertEntry("1", InboxStatus.PROCESSED, 2);
     }
 
     /** Does something while a listener's transaction has claimed message 1, and perhaps written it, and is still open. */
     private void duringRedelivery(boolean written, Runnable work) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(2);
-        try {
-            CountDownLatch begun = new CountDownLatch(1);
-            CountDownLatch mayEnd = new CountDownLatch(1);
-            Future<?> redelivery = threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-                this.store.claim(List.of(new Claim(id("1"), new RecordCoordinates("topic", 3, 7))));
-                if (written) {
-                    this.recorder.processed(List.of(message("1")));
-                }
-                begun.countDown();
-                await(mayEnd);
-                if (!written) {
-                    this.recorder.processed(List.of(message("1")));
-                }
-            }));
-            await(begun);
-            Future<?> other = threads.submit(work);
-            // Gives it the time to come to the lock, of the claim or of the row, that the database lets it wait for.
-            Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
-            mayEnd.countDown();
-            redelivery.get(30, TimeUnit.SECONDS);
-            other.get(30, TimeUnit.SECONDS);
-        } finally {
-            threads.shutdownNow();
-        }
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Void> mayEnd = new CompletableFuture<>();
+        CompletableFuture<Void> redelivery = inAnotherThread(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.claim(List.of(claim(message("1"))));
+            if (written) {
+                this.recorder.processed(List.of(message("1")));
+            }
+            begun.complete(null);
+            mayEnd.join();
+            if (!written) {
+                this.recorder.processed(List.of(message("1")));
+            }
+        }));
+        begun.get(30, TimeUnit.SECONDS);
+        CompletableFuture<Void> other = inAnotherThread(work);
+        // Gives it the time to come to the lock, of the claim or of the row, that the database lets it wait for.
+        Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+        mayEnd.complete(null);
+        redelivery.join();
+        other.join();
     }
 
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
+    private static CompletableFuture<Void> inAnotherThread(Runnable work) {
+        return CompletableFuture.runAsync(work, task -> new Thread(task).start())
+                .orTimeout(60, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest
@@ -308,7 +300,7 @@ class InboxStoreIT {
 
     @Test
     void aReplayOfAllEndsWhereThereIsNobodyToSendTo() {
-        this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("before"));
+        fail("before", "1", "2");
         assertThatExceptionOfType(OperatorActionException.class)
                 .isThrownBy(() -> this.inbox.replayFailed(this.consumer))
                 .withMessageContaining("ProducerFactory")
@@ -320,23 +312,12 @@ class InboxStoreIT {
     /** Each thread does at random what listeners, their failures, replays and cleanups do, all with the same messages. */
     @Test
     void whateverHappensAtTheSameTimeWhatIsShownAsProcessedIsAndNoFailureIsLeftOut() throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(6);
-        try {
-            List<Future<?>> all = new ArrayList<>();
-            for (int thread = 0; thread < 6; thread++) {
-                Random random = new Random(thread);
-                all.add(threads.submit(() -> {
-                    for (int i = 0; i < 60; i++) {
-                        doAnything(random);
-                    }
-                }));
-            }
-            for (Future<?> thread : all) {
-                thread.get(60, TimeUnit.SECONDS);
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        CompletableFuture.allOf(IntStream.range(0, 6)
+                        .mapToObj(Random::new)
+                        .map(random ->
+                                inAnotherThread(() -> IntStream.range(0, 60).forEach(i -> doAnything(random))))
+                        .toArray(CompletableFuture[]::new))
+                .join();
         assertThat(this.rolledBack).isEmpty();
         assertThat(this.unrecorded).isEmpty();
         for (int i = 0; i < 6; i++) {
@@ -373,9 +354,8 @@ class InboxStoreIT {
 
     private void deliver(List<Delivered> messages, boolean fail) {
         this.transaction.executeWithoutResult(status -> {
-            Set<MessageId> claimed = this.store.claim(messages.stream()
-                    .map(message -> new Claim(message.id(), message.coordinates()))
-                    .toList());
+            Set<MessageId> claimed =
+                    this.store.claim(messages.stream().map(InboxStoreIT::claim).toList());
             List<Delivered> admitted = messages.stream()
                     .filter(message -> claimed.contains(message.id()))
                     .toList();
@@ -391,7 +371,7 @@ class InboxStoreIT {
     @Test
     void whatWasForgottenOnPurposeIsShownAsForgottenUntilItIsProcessedAgain() {
         process(message("1"), message("2"));
-        this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
+        fail("x", "3");
         Instant processedAt = entry("1").processedAt();
         this.transaction.executeWithoutResult(status -> {
             assertThat(this.store.forget(id("1"))).isTrue();
@@ -410,12 +390,10 @@ class InboxStoreIT {
         assertThat(this.reader.replayable(this.consumer, Instant.now().plusSeconds(3600), 0, 10))
                 .containsExactly(id("3"));
         process(message("1"));
-        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
-        assertThat(entry("1").attempts()).isEqualTo(2);
+        assertEntry("1", InboxStatus.PROCESSED, 2);
         this.store.forget(id("2"));
-        this.recorder.failed(List.of(message("2")), new IllegalStateException("again"));
-        assertThat(entry("2").status()).isEqualTo(InboxStatus.FAILED);
-        assertThat(entry("2").processedAt()).isNull();
+        fail("again", "2");
+        assertThat(assertEntry("2", InboxStatus.FAILED, 2).processedAt()).isNull();
     }
 
     @Test
@@ -434,7 +412,7 @@ class InboxStoreIT {
 
     @Test
     void whatFailsAgainDuringAReplayOfAllIsNotReplayedTwiceByIt() {
-        this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
+        fail("x", "1");
         Instant begin = this.table.now();
         assertThat(this.reader.replayable(this.consumer, begin, 0, 10)).containsExactly(id("1"));
         this.transaction.executeWithoutResult(status -> {
@@ -444,7 +422,7 @@ class InboxStoreIT {
         assertThat(entry("1").status()).isEqualTo(InboxStatus.REPLAYED);
         assertThat(entry("1").replays()).isOne();
         assertThat(this.reader.replayable(this.consumer, begin, 0, 10)).isEmpty();
-        this.recorder.failed(List.of(message("1")), new IllegalStateException("again"));
+        fail("again", "1");
         assertThat(this.reader.replayable(this.consumer, begin, 0, 10)).isEmpty();
     }
 
@@ -460,23 +438,21 @@ class InboxStoreIT {
             process(message("" + i));
         }
         setBack("");
-        ExecutorService thread = Executors.newSingleThreadExecutor();
-        try {
-            this.transaction.executeWithoutResult(status -> {
-                this.table.lock(List.of(id("1")));
-                Future<Integer> forgotten = thread.submit(() -> forget(InboxStatus.PROCESSED, 10));
-                assertThat(forgotten).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(2);
-            });
-        } finally {
-            thread.shutdownNow();
-        }
+        this.transaction.executeWithoutResult(status -> {
+            this.table.lock(List.of(id("1")));
+            assertThat(CompletableFuture.supplyAsync(() -> forget(InboxStatus.PROCESSED, 10)))
+                    .succeedsWithin(Duration.ofSeconds(30))
+                    .isEqualTo(2);
+        });
         assertThat(forget(InboxStatus.PROCESSED, 10)).isOne();
     }
 
     @Test
     void messagesAreFoundByStatusTypeAndTimeInPages() {
-        this.recorder.failed(
-                List.of(message("0", 0), message("2", 2), message("4", 4)), new IllegalStateException("x"));
+        List<Delivered> failed = Stream.of("0", "2", "4")
+                .map(id -> message(id, new byte[1], Long.parseLong(id)))
+                .toList();
+        this.recorder.failed(failed, new IllegalStateException("x"));
         process(message("1"), message("3"));
         Instant begin = Instant.parse("2026-01-01T00:00:00Z");
         for (int i = 0; i < 5; i++) {
@@ -551,7 +527,7 @@ class InboxStoreIT {
     @Test
     void messagesOfOtherConsumersAreForgottenOnlyWhenTheseAreAbandoned() {
         process(message("1"), message("2"));
-        this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
+        fail("x", "3");
         String hoursAgo = "set %s = " + this.dialect.timeOfSeconds() + " where consumer_id = ?";
         BigDecimal old = EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(2)));
         this.jdbc.update("update idempotency_inbox " + hoursAgo.formatted("updated_at"), old, this.consumer);
@@ -566,7 +542,7 @@ class InboxStoreIT {
         this.jdbc.update("update idempotency_processed " + hoursAgo.formatted("processed_at"), old, this.consumer);
         assertThat(this.cleanup.isAbandoned(this.consumer, Duration.ofHours(3))).isFalse();
         assertThat(this.cleanup.isAbandoned(this.consumer, Duration.ofHours(1))).isTrue();
-        this.recorder.failed(List.of(message("4")), new IllegalStateException("x"));
+        fail("x", "4");
         assertThat(this.cleanup.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
     }
 
@@ -581,7 +557,7 @@ class InboxStoreIT {
 
     @Test
     void theViewShowsText() {
-        process(message("1", "{\"a\": 1}".getBytes(StandardCharsets.UTF_8)));
+        process(message("1", "{\"a\": 1}".getBytes(StandardCharsets.UTF_8), 7));
         assertThat(this.jdbc.queryForObject(
                         "select payload_text from idempotency_inbox_readable where consumer_id = ?",
                         String.class,

@@ -9,6 +9,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
@@ -18,7 +19,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,12 +31,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What the delivery contract does not show of claims that travel with the commit. */
@@ -101,7 +98,7 @@ class ClaimAtCommitIT extends ApplicationTest {
                     .formatted(this.group));
             app.send(this.topic, "a", "a");
             List<Throwable> failures = app.bean(Failures.class).failures;
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !failures.isEmpty());
+            Awaitility.await().until(() -> !failures.isEmpty());
             assertThat(failures.get(0)).isInstanceOf(ClaimTimeoutException.class);
             other.rollback();
             app.awaitCaughtUp(this.group, this.topic);
@@ -218,15 +215,9 @@ class ClaimAtCommitIT extends ApplicationTest {
     }
 
     /** Writes before the commit, as libraries do that collect statements. */
-    @Import(Effects.class)
-    static class Flushing {
+    static class Flushing extends HasEffects {
 
-        private final Effects effects;
         private final AtomicInteger calls = new AtomicInteger();
-
-        Flushing(Effects effects) {
-            this.effects = effects;
-        }
 
         int calls() {
             return this.calls.get();
@@ -237,13 +228,7 @@ class ClaimAtCommitIT extends ApplicationTest {
         void on(String payload) {
             this.calls.incrementAndGet();
             this.effects.happen(payload);
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void beforeCommit(boolean readOnly) {
-                    Flushing.this.effects.happen("flush " + payload);
-                }
-            });
+            beforeCommit(() -> this.effects.happen("flush " + payload));
         }
     }
 

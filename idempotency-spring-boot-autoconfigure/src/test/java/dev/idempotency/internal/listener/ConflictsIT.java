@@ -28,8 +28,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.scheduling.TaskScheduler;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** A message that has the id of another one, and another payload, is never dropped unseen. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -144,12 +142,6 @@ class ConflictsIT extends ListenersTest {
         @Bean
         static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
             return plain.with(factory -> factory.setConsumerFactory(new OwnConsumerFactory(consumers)));
-        }
-
-        /** For the pauses of retry topics. */
-        @Bean
-        static TaskScheduler taskScheduler() {
-            return new ThreadPoolTaskScheduler();
         }
     }
 

@@ -9,13 +9,12 @@ import dev.idempotency.MessageId;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.internal.store.StoreServer;
 import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestMariaDb;
 import java.util.List;
-import java.util.Optional;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -26,22 +25,12 @@ import org.springframework.kafka.annotation.KafkaListener;
 @ExtendWith(OutputCaptureExtension.class)
 class EarlyCommitIT {
 
-    @Test
-    void aStatementThatCommitsLosesNothingOnH2(CapturedOutput log) {
-        assertNothingLost("jdbc:h2:mem:early;DB_CLOSE_DELAY=-1", log);
-    }
-
-    @Test
-    void aStatementThatCommitsLosesNothingOnMariaDb(CapturedOutput log) {
-        Optional<String> url = TestMariaDb.createDatabase();
-        Assumptions.assumeTrue(url.isPresent(), "No MariaDB server starts here");
-        assertNothingLost(url.get(), log);
-    }
-
-    private static void assertNothingLost(String url, CapturedOutput log) {
+    @ParameterizedTest
+    @EnumSource(names = {"H2", "MARIADB"})
+    void aStatementThatCommitsLosesNothing(StoreServer server, CapturedOutput log) {
         String topic = TestKafka.createTopic("early", 1);
         List<String> properties = List.of("topic=" + topic);
-        try (TestApplication app = TestApplication.start(url, properties, Truncating.class)) {
+        try (TestApplication app = TestApplication.start(server.emptyDatabase(), properties, Truncating.class)) {
             app.send(topic, "1", "a");
             app.awaitCaughtUp("early", topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a");

@@ -29,6 +29,8 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
@@ -265,6 +267,12 @@ abstract class ListenersTest extends SharedApplicationTest {
             return IdempotencyEventListener.perConsumer(consumer -> this.outcomes
                     .computeIfAbsent(consumer.groupId(), any -> new Outcomes())
                     .forConsumer(consumer));
+        }
+
+        /** For the pauses of retry topics. */
+        @Bean
+        static TaskScheduler taskScheduler() {
+            return new ThreadPoolTaskScheduler();
         }
 
         @Bean

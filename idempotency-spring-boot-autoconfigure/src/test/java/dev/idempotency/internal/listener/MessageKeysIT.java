@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.assertj.core.api.ListAssert;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -27,6 +26,8 @@ import org.springframework.kafka.support.Acknowledgment;
 @ListenersTest.Application
 class MessageKeysIT extends ListenersTest {
 
+    private static final List<String> CALLS = new CopyOnWriteArrayList<>();
+
     @Test
     void aKeyWhoseExpressionThrowsIsNotLookedForAgainAndCounted() {
         deliver(Throwing.class, ":7", ":abc");
@@ -40,71 +41,61 @@ class MessageKeysIT extends ListenersTest {
 
     @Test
     void onRequestMessagesWithoutAKeyAreProcessedWithoutDeduplicationAndHeadersCanBeChosen() {
-        assertProcessedElsewhere(
-                        List.of(
-                                "idempotency.key.on-missing=process",
-                                "idempotency.key.headers=x-request-id,message-id"),
-                        List.of(),
-                        ":a",
-                        ":a",
-                        "1:b",
-                        "1:b")
-                .containsExactly("1");
-        assertThat(Elsewhere.CALLS).containsExactly("a", "a", "b");
+        Outcomes outcomes = deliverElsewhere(
+                "processing",
+                List.of("idempotency.key.on-missing=process", "idempotency.key.headers=x-request-id,message-id"),
+                List.of(Elsewhere.class),
+                ":a :a 1:b 1:b");
+        assertThat(outcomes.missingKeys).hasSize(2);
+        assertThat(outcomes.processed).extracting(MessageId::value).containsExactly("1");
+        assertThat(CALLS).containsExactly("records a", "records a", "records b");
     }
 
     @Test
     void onRequestMessagesWithoutAKeyAreSkippedAndCounted() {
-        createTopics(1, "skipping");
-        for (String message : List.of(":a", "1:b", ":c", "1:b")) {
-            String[] parts = message.split(":");
-            this.app.send(topic("skipping"), parts[0].isEmpty() ? null : parts[0], parts[1]);
-        }
-        List<String> properties = List.of("idempotency.key.on-missing=skip", "topic=" + topic("skipping"));
-        try (TestApplication other = TestApplication.start(this.database, properties, Skipping.class)) {
-            for (String group : List.of("records", "batches", "polls", "acknowledged")) {
-                other.awaitCaughtUp(group + topic("skipping"), topic("skipping"));
-            }
-            assertThat(Skipping.CALLS).containsExactlyInAnyOrder("records b", "batches b", "polls b", "acknowledged b");
-            Outcomes outcomes = other.bean(Outcomes.class);
-            assertThat(outcomes.missingKeys).hasSize(8);
-            assertThat(outcomes.duplicates).hasSize(4);
-            assertThat(outcomes.failed).hasValue(0);
-        }
+        Outcomes outcomes = deliverElsewhere(
+                "skipping",
+                List.of("idempotency.key.on-missing=skip"),
+                List.of(Elsewhere.class, OtherKinds.class),
+                ":a 1:b :c 1:b",
+                "batches",
+                "polls",
+                "acknowledged");
+        assertThat(CALLS).containsExactlyInAnyOrder("records b", "batches b", "polls b", "acknowledged b");
+        assertThat(outcomes.missingKeys).hasSize(8);
+        assertThat(outcomes.duplicates).hasSize(4);
+        assertThat(outcomes.failed).hasValue(0);
     }
 
     @Test
     void theUsersOwnResolverReplacesTheHeadersAndWhatItThrowsIsTheMessagesFaultUnlessItIsAnOutage() {
-        assertProcessedElsewhere(
-                        List.of("idempotency.errors.max-attempts=1"),
-                        List.of(OwnResolver.class),
-                        "ignored:a",
-                        ":runtime exception",
-                        ":stack overflow",
-                        ":outage")
-                .containsExactly("own a", "own outage");
-        assertThat(Elsewhere.CALLS).containsExactly("a", "outage");
+        Outcomes outcomes = deliverElsewhere(
+                "resolving",
+                List.of("idempotency.errors.max-attempts=1"),
+                List.of(Elsewhere.class, OwnResolver.class),
+                "ignored:a :runtime-exception :stack-overflow :outage");
+        assertThat(outcomes.missingKeys).hasSize(2);
+        assertThat(outcomes.processed).extracting(MessageId::value).containsExactly("own a", "own outage");
+        assertThat(CALLS).containsExactly("records a", "records outage");
     }
 
     /** In an application of its own, as keys are found in the same way for all listeners of one. */
-    private ListAssert<String> assertProcessedElsewhere(
-            List<String> properties, List<Class<?>> beans, String... messages) {
-        Elsewhere.CALLS.clear();
-        List<String> all = new ArrayList<>(properties);
-        String name = "elsewhere" + beans.size();
+    private Outcomes deliverElsewhere(
+            String name, List<String> properties, List<Class<?>> beans, String messages, String... otherKinds) {
+        CALLS.clear();
         createTopics(1, name);
+        for (String message : messages.split(" ")) {
+            String[] parts = message.split(":");
+            this.app.send(topic(name), parts[0].isEmpty() ? null : parts[0], parts[1]);
+        }
+        List<String> all = new ArrayList<>(properties);
         all.add("topic=" + topic(name));
-        List<Class<?>> classes = new ArrayList<>(beans);
-        classes.add(Elsewhere.class);
-        try (TestApplication other = TestApplication.start(this.database, all, classes.toArray(Class<?>[]::new))) {
-            for (String message : messages) {
-                String[] parts = message.split(":");
-                other.send(topic(name), parts[0].isEmpty() ? null : parts[0], parts[1]);
+        try (TestApplication other = TestApplication.start(this.database, all, beans.toArray(Class<?>[]::new))) {
+            other.awaitCaughtUp("records" + topic(name), topic(name));
+            for (String kind : otherKinds) {
+                other.awaitCaughtUp(kind + topic(name), topic(name));
             }
-            other.awaitCaughtUp(topic(name), topic(name));
-            Outcomes outcomes = other.bean(Outcomes.class);
-            assertThat(outcomes.missingKeys).hasSize(2);
-            return assertThat(outcomes.processed.stream().map(MessageId::value).toList());
+            return other.bean(Outcomes.class);
         }
     }
 
@@ -115,25 +106,14 @@ class MessageKeysIT extends ListenersTest {
     @Import(Outcomes.class)
     static class Elsewhere {
 
-        private static final List<String> CALLS = new ArrayList<>();
-
-        @KafkaListener(topics = "${topic}", groupId = "${topic}")
-        @IdempotentListener
-        void on(String payload) {
-            CALLS.add(payload);
-        }
-    }
-
-    @Import(Outcomes.class)
-    static class Skipping {
-
-        private static final List<String> CALLS = new CopyOnWriteArrayList<>();
-
         @KafkaListener(topics = "${topic}", groupId = "records${topic}")
         @IdempotentListener
         void records(String payload) {
             CALLS.add("records " + payload);
         }
+    }
+
+    static class OtherKinds {
 
         @KafkaListener(topics = "${topic}", groupId = "batches${topic}", batch = "true")
         @IdempotentListener
@@ -167,8 +147,8 @@ class MessageKeysIT extends ListenersTest {
         @Bean
         MessageKeyResolver resolver() {
             return record -> switch (String.valueOf(record.value())) {
-                case "runtime exception" -> throw new UnsupportedOperationException("on purpose");
-                case "stack overflow" -> throw new StackOverflowError("on purpose");
+                case "runtime-exception" -> throw new UnsupportedOperationException("on purpose");
+                case "stack-overflow" -> throw new StackOverflowError("on purpose");
                 case "outage" -> {
                     if (this.outages.incrementAndGet() < 3) {
                         throw new DataAccessResourceFailureException("on purpose");

@@ -1,8 +1,7 @@
 package dev.idempotency.internal.listener;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.DuplicateKind;
@@ -10,13 +9,13 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -27,8 +26,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -38,11 +35,9 @@ import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
-import org.springframework.scheduling.TaskScheduler;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** What the delivery contract does not say of listeners of single records. */
-@ListenersTest.Application(beans = RecordListenerIT.Beans.class)
+@ListenersTest.Application
 class RecordListenerIT extends ListenersTest {
 
     @Test
@@ -71,9 +66,7 @@ class RecordListenerIT extends ListenersTest {
     void anAcknowledgmentIsDeferredWhereverItComesFromAndRefusedWhenTheListenerHasReturned() {
         deliver(ByHeader.class, "1:a", "1:a", "1:a");
         assertThat(effects(ByHeader.class)).containsExactly("a");
-        assertThatIllegalStateException()
-                .isThrownBy(this.app.bean(ByHeader.class)::acknowledgeLate)
-                .withMessageContaining("before it returns");
+        assertThrown(IllegalStateException.class, this.app.bean(ByHeader.class)::acknowledgeLate, "before it returns");
     }
 
     /** By the consumer, or by a callback: as it is written in the payload. */
@@ -103,9 +96,7 @@ class RecordListenerIT extends ListenersTest {
         deliver(Retried.class, ":fails-once");
         Awaitility.await().until(() -> effects(Retried.class).equals(List.of("fails-once")));
         deliverAgain(Retried.class);
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> !outcomes(Retried.class).duplicates.isEmpty());
+        Awaitility.await().until(() -> !outcomes(Retried.class).duplicates.isEmpty());
         assertThat(outcomes(Retried.class).duplicates)
                 .extracting(Duplicate::kind)
                 .containsOnly(DuplicateKind.REDELIVERY);
@@ -119,9 +110,7 @@ class RecordListenerIT extends ListenersTest {
     @Test
     void aListenerCalledByHandIsRefusedRatherThanRunUnprotected() {
         Plain listener = this.app.bean(Plain.class);
-        assertThatExceptionOfType(UnprotectedCallException.class)
-                .isThrownBy(() -> listener.on("by hand"))
-                .withMessageContaining("OfRecords.on");
+        assertThrown(UnprotectedCallException.class, () -> listener.on("by hand"), "OfRecords.on");
         assertThat(effects(Plain.class)).doesNotContain("by hand");
     }
 
@@ -257,28 +246,12 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    @Import(Effects.class)
-    static class Apart {
-
-        private final Effects effects;
-
-        Apart(Effects effects) {
-            this.effects = effects;
-        }
+    static class Apart extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "apart")
         @IdempotentListener
         void on(String payload) {
             this.effects.happen(payload);
-        }
-    }
-
-    static class Beans {
-
-        /** For the pauses of retry topics. */
-        @Bean
-        static TaskScheduler taskScheduler() {
-            return new ThreadPoolTaskScheduler();
         }
     }
 }

@@ -50,7 +50,7 @@ class RecreatedTopicIT extends ApplicationTest {
     private static final List<String> ONLY_ONE = List.of("");
 
     @Test
-    void everyMessageOfTheNewTopicIsProcessedAndARedeliveryIsStillADuplicate() {
+    void everyMessageOfTheNewTopicIsProcessedAndARedeliveryIsStillADuplicate() throws Exception {
         try (TestApplication app = start(Listeners.class)) {
             send(app, "a", "b", "c");
             awaitEffects(app, "a", "b", "c");
@@ -76,7 +76,7 @@ class RecreatedTopicIT extends ApplicationTest {
 
     /** Their coordinates are the same, their payloads are not. */
     @Test
-    void anIdThatIsUsedAgainInTheNewTopicIsAConflict() {
+    void anIdThatIsUsedAgainInTheNewTopicIsAConflict() throws Exception {
         try (TestApplication app = start(Identified.class)) {
             app.send(this.topic, "1", "old");
             awaitAll(app, "old");
@@ -89,7 +89,7 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     @Test
-    void aDeadLetterThatIsSentBackAndAReplayAreOfTheTopicThatTheyCameFrom() {
+    void aDeadLetterThatIsSentBackAndAReplayAreOfTheTopicThatTheyCameFrom() throws Exception {
         try (TestApplication app = start(
                 List.of(NO_TOPICS, "idempotency.errors.max-attempts=1", "idempotency.inbox.enabled=true"),
                 Kept.class)) {
@@ -141,13 +141,13 @@ class RecreatedTopicIT extends ApplicationTest {
 
     /** Nobody looks while the topic is another one, and what is in it then begins before the position and ends behind it. */
     @Test
-    void aPositionOfTheOldTopicDropsNothingOfANewOneThatReachesBeyondIt() {
+    void aPositionOfTheOldTopicDropsNothingOfANewOneThatReachesBeyondIt() throws Exception {
         try (TestApplication app = start(Listeners.class)) {
             send(app, "a", "b", "c");
             awaitEffects(app, "a", "b", "c");
         }
         recreateTopic(KINDS);
-        try (TestApplication app = start(Sender.class)) {
+        try (TestApplication app = start(Outcomes.class)) {
             send(app, "d", "e", "f", "g", "h");
         }
         try (TestApplication app = start(Listeners.class)) {
@@ -191,16 +191,12 @@ class RecreatedTopicIT extends ApplicationTest {
      *
      * @param kinds those whose groups have read the topic to its end
      */
-    private void recreateTopic(List<String> kinds) {
+    private void recreateTopic(List<String> kinds) throws Exception {
         // An offset that is committed later would be one of the new topic.
         kinds.forEach(kind ->
                 await().until(() -> TestApplication.endOffsets(this.topic).equals(committedOffsets(kind))));
         Uuid old = topicId();
-        try {
-            TestKafka.sharedAdmin().deleteTopics(List.of(this.topic)).all().get(30, TimeUnit.SECONDS);
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
+        TestKafka.sharedAdmin().deleteTopics(List.of(this.topic)).all().get(30, TimeUnit.SECONDS);
         await().ignoreExceptions().until(() -> {
             TestKafka.createTopics(1, this.topic);
             return true;
@@ -217,17 +213,13 @@ class RecreatedTopicIT extends ApplicationTest {
         return TestApplication.committedOffsets(this.group + kind, this.topic);
     }
 
-    private Uuid topicId() {
-        try {
-            return TestKafka.sharedAdmin()
-                    .describeTopics(List.of(this.topic))
-                    .allTopicNames()
-                    .get(30, TimeUnit.SECONDS)
-                    .get(this.topic)
-                    .topicId();
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
+    private Uuid topicId() throws Exception {
+        return TestKafka.sharedAdmin()
+                .describeTopics(List.of(this.topic))
+                .allTopicNames()
+                .get(30, TimeUnit.SECONDS)
+                .get(this.topic)
+                .topicId();
     }
 
     static class Listeners extends HasEffects {
@@ -256,9 +248,6 @@ class RecreatedTopicIT extends ApplicationTest {
             this.effects.happen("polls " + payload);
         }
     }
-
-    /** It listens to nothing. */
-    static class Sender {}
 
     static class Identified extends HasEffects {
 

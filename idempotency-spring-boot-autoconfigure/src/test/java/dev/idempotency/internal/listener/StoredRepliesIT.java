@@ -39,14 +39,6 @@ class StoredRepliesIT extends SharedApplicationTest {
 
     private ReplyingKafkaTemplate<String, String, String> requests;
 
-    private static void allowLargeReplies(String topic) {
-        try {
-            limitMessageSize(topic, "100000");
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
-    }
-
     static class Listeners extends HasEffects {
 
         @OfKind(value = "requests", storeReply = true)
@@ -163,7 +155,7 @@ class StoredRepliesIT extends SharedApplicationTest {
         assertThat(TopicContents.values(topic("large") + "-dlt")).contains("often");
         assertThat(largeReplies("often")).isEmpty();
 
-        allowLargeReplies(topic("large-replies"));
+        limitMessageSize(topic("large-replies"), "100000");
         send("large", "often");
         awaitCaughtUp("large");
 

@@ -4,8 +4,6 @@ import static dev.idempotency.app.Thrown.assertThrown;
 import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.zaxxer.hikari.HikariDataSource;
@@ -51,6 +49,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -58,12 +57,15 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -238,73 +240,69 @@ class OperationsIT {
                 .until(() -> this.jdbc.queryForObject(waiting(), Integer.class) == transactions);
     }
 
-    private void elsewhere(Runnable work) {
-        join(this.threads.submit(work));
-    }
-
-    private static void join(Future<?> other) {
-        try {
-            other.get(30, TimeUnit.SECONDS);
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
+    private CompletableFuture<Void> elsewhere(Runnable work) {
+        return CompletableFuture.runAsync(work, this.threads).orTimeout(30, TimeUnit.SECONDS);
     }
 
     private void whileHeld(MessageId id, Runnable action) {
-        CountDownLatch claimed = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        Future<?> holder = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+        CompletableFuture<Void> claimed = new CompletableFuture<>();
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        CompletableFuture<Void> holder = elsewhere(() -> this.transaction.executeWithoutResult(status -> {
             this.operations.claim(id);
-            claimed.countDown();
-            await(end);
+            claimed.complete(null);
+            end.join();
             status.setRollbackOnly();
         }));
-        await(claimed);
+        claimed.join();
         try {
             action.run();
         } finally {
-            end.countDown();
-            join(holder);
+            end.complete(null);
+            holder.join();
         }
+    }
+
+    private <T> @Nullable T result(String key, Class<T> type, @Nullable T result) {
+        return this.operations.execute(id(key), type, () -> result).result();
+    }
+
+    private TransactionTemplate transactionWith(Consumer<TransactionTemplate> attributes) {
+        TransactionTemplate other = new TransactionTemplate(this.transaction.getTransactionManager());
+        attributes.accept(other);
+        return other;
+    }
+
+    private int count(String table) {
+        return this.jdbc.queryForObject("select count(*) from " + table, Integer.class);
+    }
+
+    private void cleanUp() {
+        assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
     }
 
     @Test
     void aDuplicateWithAnotherFingerprintIsRefusedAndNotAnswered() {
         this.operations.execute(id("a"), "{amount: 1}", Long.class, () -> 1L);
-        assertThat(this.operations
-                        .execute(id("a"), "{amount: 1}", Long.class, () -> 2L)
-                        .result())
-                .isEqualTo(1);
-        assertThrown(
-                MessageConflictException.class,
-                () -> this.operations.execute(id("a"), "{amount: 2}", Long.class, () -> 2L));
-        assertThrown(
-                MessageConflictException.class,
-                () -> this.operations.execute(id("a"), "{amount: 2}", () -> happen("a")));
+        Execution<Long> same = this.operations.execute(id("a"), "{amount: 1}", Long.class, () -> 2L);
+        assertThat(same.result()).isEqualTo(1);
+        assertConflict(() -> this.operations.execute(id("a"), "{amount: 2}", Long.class, () -> 2L));
+        assertConflict(() -> this.operations.execute(id("a"), "{amount: 2}", () -> happen("a")));
         assertThat(effects()).isEmpty();
-        assertThat(this.operations.execute(id("a"), Long.class, () -> 3L).result())
-                .as("without a fingerprint")
-                .isEqualTo(1);
+        assertThat(result("a", Long.class, 3L)).as("without a fingerprint").isEqualTo(1);
+    }
+
+    private static void assertConflict(ThrowingCallable call) {
+        assertThrown(MessageConflictException.class, call);
     }
 
     @Test
     void workIsDoneOnceAndADuplicateDoesNone() {
-        assertThat(this.operations.execute(id("a"), () -> happen("a")).duplicate())
-                .isFalse();
+        Execution<?> first = this.operations.execute(id("a"), () -> happen("a"));
         Execution<?> second = this.operations.execute(id("a"), () -> happen("a"));
-        assertThat(second.duplicate()).isTrue();
+        assertThat(List.of(first, second)).extracting(Execution::duplicate).containsExactly(false, true);
         assertThat(second.result()).isNull();
         assertThat(effects()).containsExactly("a");
-        assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
-                .isZero();
+        assertThat(count("idempotency_result")).isZero();
         assertThat(this.outcomes.processed).containsExactly(id("a"));
         assertThat(this.outcomes.duplicates).singleElement().satisfies(duplicate -> {
             assertThat(duplicate.id()).isEqualTo(id("a"));
@@ -317,11 +315,9 @@ class OperationsIT {
     void ofManyAtOnceOneDoesTheWorkThoughTheFirstOnesFail() throws Exception {
         IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
         AtomicInteger calls = new AtomicInteger();
-        CountDownLatch claimed = new CountDownLatch(1);
-        CountDownLatch fail = new CountDownLatch(1);
+        CompletableFuture<Void> fail = new CompletableFuture<>();
         Callable<Execution<Receipt>> call = () -> patient.execute(id("a"), Receipt.class, () -> {
-            claimed.countDown();
-            await(fail);
+            fail.join();
             if (calls.incrementAndGet() <= 3) {
                 throw new IllegalStateException("no");
             }
@@ -330,9 +326,8 @@ class OperationsIT {
         });
         List<Future<Execution<Receipt>>> executions =
                 Stream.generate(() -> this.threads.submit(call)).limit(6).toList();
-        await(claimed);
         awaitWaiting(5);
-        fail.countDown();
+        fail.complete(null);
         List<String> outcomes = new ArrayList<>();
         for (Future<Execution<Receipt>> execution : executions) {
             try {
@@ -365,14 +360,13 @@ class OperationsIT {
 
     @Test
     void anExecutionJoinsTheOpenTransactionAndMarksItWhenItFails() {
-        assertThatExceptionOfType(UnexpectedRollbackException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
+        assertThrown(
+                UnexpectedRollbackException.class,
+                () -> this.transaction.executeWithoutResult(status -> {
                     happen("outer");
                     this.operations.execute(id("good"), () -> happen("good"));
-                    assertThatExceptionOfType(IllegalStateException.class)
-                            .isThrownBy(() -> this.operations.execute(id("bad"), () -> {
-                                throw new IllegalStateException("no");
-                            }));
+                    assertThrown(
+                            IllegalStateException.class, () -> this.operations.execute(id("bad"), OperationsIT::fail));
                 }));
         assertThat(effects()).isEmpty();
         assertThat(this.outcomes.failed).hasValue(2);
@@ -416,20 +410,17 @@ class OperationsIT {
         assertThat(this.outcomes.duplicates).extracting(Duplicate::id).containsExactly(id("b"));
     }
 
-    private void assertUnprotected(Runnable claim, String... messages) {
-        assertThatExceptionOfType(UnprotectedCallException.class)
-                .isThrownBy(claim::run)
-                .satisfies(ex -> assertThat(ex.getMessage()).contains(messages));
+    private void assertUnprotected(ThrowingCallable claim, String... messages) {
+        assertThrown(UnprotectedCallException.class, claim, messages);
     }
 
     @Test
     void claimsThatWouldNotBePartOfATransactionAreRefused() {
         assertUnprotected(() -> this.operations.claim(id("a")), "no transaction open", "execute(…)");
         assertUnprotected(() -> this.operations.claimAll(List.of()), "no transaction open");
-        TransactionTemplate readOnly = new TransactionTemplate(this.transaction.getTransactionManager());
-        readOnly.setReadOnly(true);
-        readOnly.executeWithoutResult(
-                status -> assertUnprotected(() -> this.operations.execute(id("a"), () -> happen("a")), "read-only"));
+        transactionWith(attributes -> attributes.setReadOnly(true))
+                .executeWithoutResult(status ->
+                        assertUnprotected(() -> this.operations.execute(id("a"), () -> happen("a")), "read-only"));
         DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:other-operations");
         new TransactionTemplate(new JdbcTransactionManager(other)).executeWithoutResult(status -> {
             assertUnprotected(() -> this.operations.claim(id("a")), "not one of the store's DataSource");
@@ -496,20 +487,19 @@ class OperationsIT {
     /** Spring calls a {@code @TransactionalEventListener} so. */
     @Test
     void claimsAfterACommitAreRefused() {
-        List<Throwable> refused = new ArrayList<>();
         IdempotentOperations used = this.operations;
+        AtomicBoolean refused = new AtomicBoolean();
         this.transaction.executeWithoutResult(
                 status -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
                     @Override
                     public void afterCompletion(int completion) {
-                        refused.add(catchThrowable(() -> used.execute(id("a"), () -> happen("a"))));
-                        refused.add(catchThrowable(() -> used.claim(id("a"))));
+                        assertUnprotected(() -> used.execute(id("a"), () -> happen("a")), "has ended", "REQUIRES_NEW");
+                        assertUnprotected(() -> used.claim(id("a")), "has ended", "REQUIRES_NEW");
+                        refused.set(true);
                     }
                 }));
-        assertThat(refused).hasSize(2).allSatisfy(failure -> assertThat(failure)
-                .isInstanceOf(UnprotectedCallException.class)
-                .hasMessageContainingAll("has ended", "REQUIRES_NEW"));
+        assertThat(refused).isTrue();
         assertThat(isDuplicate("a")).isFalse();
     }
 
@@ -530,59 +520,62 @@ class OperationsIT {
     }
 
     @Test
-    void theTimeOfAClaimIsThatOfAllItsIds() {
+    void theTimeOfAClaimIsThatOfAllItsIds() throws Exception {
         // So many that the last one is held for long enough, however late the claim begins.
         List<MessageId> ids =
                 Stream.of("a", "b", "c", "d", "e", "f").map(OperationsIT::id).toList();
-        CountDownLatch claimed = new CountDownLatch(ids.size());
+        CyclicBarrier claimed = new CyclicBarrier(ids.size() + 1);
         CountDownLatch end = new CountDownLatch(1);
         List<Future<?>> holders = new ArrayList<>();
-        for (int i = 0; i < ids.size(); i++) {
-            int number = i;
+        for (MessageId id : ids) {
+            long millis = 800L * (holders.size() + 1);
             holders.add(this.threads.submit(() -> this.transaction.execute(status -> {
-                this.operations.claim(ids.get(number));
-                claimed.countDown();
-                await(claimed);
                 status.setRollbackOnly();
-                try {
-                    return end.await(800L * (number + 1), TimeUnit.MILLISECONDS);
-                } catch (InterruptedException ex) {
-                    throw new IllegalStateException(ex);
-                }
+                this.operations.claim(id);
+                return uninterrupted(() -> claimed.await() >= 0 && end.await(millis, TimeUnit.MILLISECONDS));
             })));
         }
-        await(claimed);
+        claimed.await();
         assertThrown(
                 ClaimTimeoutException.class,
                 () -> this.transaction.executeWithoutResult(status -> this.operations.claimAll(ids)));
         end.countDown();
-        holders.forEach(OperationsIT::join);
+        assertThat(holders).allSatisfy(holder -> assertThat(holder).succeedsWithin(Duration.ofSeconds(30)));
+    }
+
+    private static <T> T uninterrupted(Callable<T> wait) {
+        try {
+            return wait.call();
+        } catch (Exception ex) {
+            throw undeclared(ex);
+        }
     }
 
     @Test
     void anExecutionWithinOneSharesItsTransactionAndNotItsContext() {
         MessageId inner = MessageId.of("imports", "inner");
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), () -> {
+        assertThrown(
+                IllegalStateException.class,
+                () -> this.operations.execute(id("a"), () -> {
                     assertThat(isDuplicate("a")).isTrue();
-                    this.operations.execute(
-                            inner, () -> assertThat(IdempotencyContext.current().messageId())
-                                    .isEqualTo(inner));
-                    assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("a"));
+                    this.operations.execute(inner, () -> assertContext(inner));
+                    assertContext(id("a"));
                     throw new IllegalStateException("no");
                 }));
         assertThat(this.operations.execute(inner, () -> {}).duplicate()).isFalse();
         assertThrown(
                 ResultForgottenException.class,
-                () -> this.operations.execute(id("b"), String.class, () -> this.operations
-                        .execute(id("b"), String.class, () -> "inner")
-                        .result()),
+                () -> this.operations.execute(id("b"), String.class, () -> result("b", String.class, "inner")),
                 "still at work");
-        TransactionTemplate own = new TransactionTemplate(this.transaction.getTransactionManager());
-        own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        TransactionTemplate own = transactionWith(
+                attributes -> attributes.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
         assertThrown(
                 ClaimTimeoutException.class,
                 () -> this.operations.execute(id("b"), () -> own.executeWithoutResult(status -> isDuplicate("b"))));
+    }
+
+    private static void assertContext(MessageId id) {
+        assertThat(IdempotencyContext.current().messageId()).isEqualTo(id);
     }
 
     @Test
@@ -600,23 +593,20 @@ class OperationsIT {
 
     @Test
     void whatIsNoIdIsRefused() {
+        MessageId unknown = new MessageId("unheard-of", "a");
         assertThrown(
                 IdempotencyConfigurationException.class,
-                () -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")),
+                () -> this.operations.execute(unknown, () -> happen("a")),
                 "[imports, receipts]",
                 "IdempotentConsumer.named(\"unheard-of\")");
         assertThrown(
                 IdempotencyConfigurationException.class,
-                () -> this.transaction.executeWithoutResult(
-                        status -> this.operations.claim(new MessageId("unheard-of", "a"))));
-        assertThrown(
-                IllegalArgumentException.class,
+                () -> this.transaction.executeWithoutResult(status -> this.operations.claim(unknown)));
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
                 () -> this.operations.execute(null, () -> happen("a")),
-                "There is no id");
-        assertThrown(
-                IllegalArgumentException.class,
-                () -> this.operations.claimAll(Arrays.asList(id("a"), null)),
-                "There is no id");
+                () -> this.operations.claimAll(Arrays.asList(id("a"), null)))) {
+            assertThrown(IllegalArgumentException.class, call, "There is no id");
+        }
         assertThat(effects()).isEmpty();
     }
 
@@ -626,13 +616,13 @@ class OperationsIT {
 
     private <T extends @Nullable Object> T twice(String key, ParameterizedTypeReference<T> type, T result) {
         T first = this.operations.execute(id(key), type, () -> result).result();
-        T again = this.operations
-                .execute(id(key), type, () -> {
-                    throw new IllegalStateException("done twice");
-                })
-                .result();
+        T again = this.operations.execute(id(key), type, OperationsIT::fail).result();
         assertThat(again).usingRecursiveComparison().isEqualTo(first);
         return again;
+    }
+
+    private static <T> T fail() {
+        throw new IllegalStateException("called");
     }
 
     @Test
@@ -670,14 +660,11 @@ class OperationsIT {
     }
 
     private <T> void refuseToKeep(Class<T> type, Supplier<? extends T> result, String why) {
-        assertThatExceptionOfType(ResultException.class)
-                .as(type.getName())
-                .isThrownBy(() -> this.operations.execute(id("a"), type, () -> {
-                    happen(type.getName());
-                    return result.get();
-                }))
-                .withMessageContaining(type.getName())
-                .withMessageContaining(why);
+        Supplier<T> work = () -> {
+            happen(type.getName());
+            return result.get();
+        };
+        assertThrown(ResultException.class, () -> this.operations.execute(id("a"), type, work), type.getName(), why);
     }
 
     @Test
@@ -693,12 +680,11 @@ class OperationsIT {
     }
 
     private <T> void refuse(ParameterizedTypeReference<T> type, String why) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.operations.execute(id("a"), type, () -> {
-                    throw new IllegalStateException("called");
-                }))
-                .withMessageContaining(type.getType().getTypeName())
-                .withMessageContaining(why);
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> this.operations.execute(id("a"), type, OperationsIT::fail),
+                type.getType().getTypeName(),
+                why);
     }
 
     record Before(String name, @Nullable String note) {}
@@ -717,8 +703,7 @@ class OperationsIT {
         pretendToBe(After.class);
         refuseToGive(After.class, "can no longer be read", "name");
         pretendToBe(Grown.class);
-        assertThat(this.operations.execute(id("a"), Grown.class, () -> null).result())
-                .isEqualTo(new Grown("name", null, null));
+        assertThat(result("a", Grown.class, null)).isEqualTo(new Grown("name", null, null));
         this.jdbc.update("update idempotency_result set result = '{\"more\": 1}'");
         refuseToGive(Grown.class, "can no longer be read");
         this.jdbc.update("delete from idempotency_result");
@@ -733,37 +718,27 @@ class OperationsIT {
     }
 
     private void refuseToGive(Class<?> type, String... messages) {
-        assertThatExceptionOfType(ResultException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), type, () -> {
-                    throw new IllegalStateException("done twice");
-                }))
-                .withMessageContainingAll(messages);
+        assertThrown(ResultException.class, () -> this.operations.execute(id("a"), type, OperationsIT::fail), messages);
     }
 
     @Test
     void theResultOfAnEarlierClaimIsNotGivenToDuplicatesOfALaterOne() {
-        this.operations.execute(id("a"), String.class, () -> "first");
-        this.operations.execute(id("b"), String.class, () -> "first");
+        result("a", String.class, "first");
+        result("b", String.class, "first");
         this.jdbc.update("delete from idempotency_processed");
         this.transaction.executeWithoutResult(status -> {
             this.jdbc.queryForList("select * from idempotency_result");
             elsewhere(() -> {
-                this.operations.execute(id("a"), String.class, () -> "second");
-                this.operations.execute(id("b"), () -> {});
-                this.operations.execute(id("c"), String.class, () -> "theirs");
-            });
-            assertThat(this.operations
-                            .execute(id("a"), String.class, () -> "third")
-                            .result())
-                    .isEqualTo("second");
-            assertThat(this.operations
-                            .execute(id("c"), String.class, () -> "mine")
-                            .result())
-                    .isEqualTo("theirs");
+                        result("a", String.class, "second");
+                        this.operations.execute(id("b"), () -> {});
+                        result("c", String.class, "theirs");
+                    })
+                    .join();
+            assertThat(result("a", String.class, "third")).isEqualTo("second");
+            assertThat(result("c", String.class, "mine")).isEqualTo("theirs");
             status.setRollbackOnly();
         });
-        assertThrown(
-                ResultForgottenException.class, () -> this.operations.execute(id("b"), String.class, () -> "third"));
+        assertThrown(ResultForgottenException.class, () -> result("b", String.class, "third"));
         assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
         assertThat(twice("a", Integer.class, 2)).isEqualTo(2);
     }
@@ -777,15 +752,10 @@ class OperationsIT {
             age("idempotency_processed", key, half / 2.0);
             age("idempotency_result", key, half / 2.0);
         }
-        assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
+        cleanUp();
         assertThat(isDuplicate("half-80")).isFalse();
-        assertThat(this.operations
-                        .execute(id("half-0"), String.class, () -> "again")
-                        .result())
-                .isEqualTo("half-0");
-        assertThrown(
-                ResultForgottenException.class,
-                () -> this.operations.execute(id("half-40"), String.class, () -> "again"));
+        assertThat(result("half-0", String.class, "again")).isEqualTo("half-0");
+        assertThrown(ResultForgottenException.class, () -> result("half-40", String.class, "again"));
     }
 
     @Test
@@ -800,8 +770,9 @@ class OperationsIT {
             happen("charged");
             return receipt;
         };
-        assertThatExceptionOfType(DataIntegrityViolationException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), () -> {
+        assertThrown(
+                DataIntegrityViolationException.class,
+                () -> this.operations.execute(id("a"), () -> {
                     work.get();
                     happen(null);
                 }));
@@ -855,7 +826,7 @@ class OperationsIT {
         this.jdbc.update("insert into idempotency_step (consumer_id, message_id, step_name, status)"
                 + " values ('receipts', 'unknown', 'mail', 'started')");
         age("idempotency_step", "unknown", 40);
-        assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
+        cleanUp();
         assertThat(this.jdbc.queryForList("select message_id from idempotency_step order by message_id", String.class))
                 .containsExactly("day-0", "day-10", "day-20", "day-30", "day-40", "unknown");
         assertThat(this.app.bean(Steps.class).find(id("day-40")))
@@ -872,9 +843,8 @@ class OperationsIT {
         this.jdbc.update("update idempotency_processed set consumer_id = 'elsewhere'");
         this.jdbc.update("update idempotency_result set consumer_id = 'elsewhere'");
         for (int kept = 1; kept >= 0; kept--) {
-            assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
-            assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
-                    .isEqualTo(kept);
+            cleanUp();
+            assertThat(count("idempotency_result")).isEqualTo(kept);
             this.jdbc.update("delete from idempotency_processed");
         }
     }
@@ -886,19 +856,18 @@ class OperationsIT {
         isolate(isolation);
         try {
             IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
-            CountDownLatch claimed = new CountDownLatch(1);
-            CountDownLatch end = new CountDownLatch(1);
-            Future<?> first = this.threads.submit(() -> patient.execute(id("a"), String.class, () -> {
-                claimed.countDown();
-                await(end);
-                return "first";
+            CompletableFuture<Void> claimed = new CompletableFuture<>();
+            CompletableFuture<String> answer = new CompletableFuture<>();
+            CompletableFuture<Void> first = elsewhere(() -> patient.execute(id("a"), String.class, () -> {
+                claimed.complete(null);
+                return answer.join();
             }));
-            await(claimed);
+            claimed.join();
             Future<Execution<String>> second =
                     this.threads.submit(() -> patient.execute(id("a"), String.class, () -> "second"));
             awaitWaiting(1);
-            end.countDown();
-            join(first);
+            answer.complete("first");
+            first.join();
             assertThat(second.get(30, TimeUnit.SECONDS).result()).isEqualTo("first");
         } finally {
             isolate("read committed");
@@ -919,12 +888,12 @@ class OperationsIT {
     @Test
     void aTransactionWhoseIsolationHidesADuplicateIsToldSo() {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
-        TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
-        isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+        TransactionTemplate isolated = transactionWith(
+                attributes -> attributes.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ));
         assertThatExceptionOfType(StoreFailedException.class)
                 .isThrownBy(() -> isolated.executeWithoutResult(status -> {
                     effects();
-                    elsewhere(() -> isDuplicate("a"));
+                    elsewhere(() -> isDuplicate("a")).join();
                     this.operations.execute(id("a"), () -> {});
                 }))
                 .withMessageContaining("REPEATABLE READ")
@@ -939,17 +908,19 @@ class OperationsIT {
                 TransactionLostException.class,
                 () -> this.operations.execute(id("a"), this::failAndCatch),
                 "receipts:a");
-        assertThatExceptionOfType(TransactionLostException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
+        assertThrown(
+                TransactionLostException.class,
+                () -> this.operations.execute(id("a"), String.class, () -> {
                     failAndCatch();
                     return "done";
                 }));
-        assertThatExceptionOfType(TransactionLostException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
+        assertThrown(
+                TransactionLostException.class,
+                () -> this.transaction.executeWithoutResult(status -> {
                     this.operations.claim(id("a"));
                     failAndCatch();
                 }));
-        assertThat(this.operations.execute(id("a"), () -> {}).duplicate()).isFalse();
+        assertThat(isDuplicate("a")).isFalse();
     }
 
     private void failAndCatch() {

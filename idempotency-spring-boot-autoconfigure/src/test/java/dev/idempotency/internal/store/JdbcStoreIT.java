@@ -12,10 +12,13 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.event.Duplicate;
+import dev.idempotency.internal.database.EntityVersion;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.PositionClaim;
 import dev.idempotency.internal.database.Schema;
 import dev.idempotency.internal.database.SchemaMode;
+import dev.idempotency.internal.database.VersionClaim;
 import dev.idempotency.internal.dedup.ClaimResult;
 import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.dedup.MessageIdStrategy;
@@ -39,6 +42,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
@@ -83,13 +87,8 @@ class JdbcStoreIT extends StoreTest {
     }
 
     private <T> T elsewhere(Supplier<T> work) {
-        try {
-            return this.threads
-                    .submit(() -> this.transaction.execute(status -> work.get()))
-                    .get();
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
+        return CompletableFuture.supplyAsync(() -> this.transaction.execute(status -> work.get()))
+                .join();
     }
 
     private static MessageId id(String value) {
@@ -109,16 +108,12 @@ class JdbcStoreIT extends StoreTest {
     /** A copy of an earlier record that comes later does not count. */
     @Test
     void theFirstRecordOfEachPartitionIsTheOneThatWasProcessedFirst() {
-        this.transaction.executeWithoutResult(status -> this.store.claim(List.of(
-                new Claim(id("a"), new RecordCoordinates("topic", 0, 10)),
-                new Claim(id("b"), new RecordCoordinates("topic", 1, 20)))));
-        this.transaction.executeWithoutResult(
-                status -> this.store.claim(List.of(new Claim(id("c"), new RecordCoordinates("topic", 0, 11)))));
-        this.transaction.executeWithoutResult(
-                status -> this.store.claim(List.of(new Claim(id("d"), new RecordCoordinates("topic", 0, 3)))));
-        assertThat(this.store.firstRecords("consumer"))
-                .containsExactlyInAnyOrder(
-                        new RecordCoordinates("topic", 0, 10), new RecordCoordinates("topic", 1, 20));
+        RecordCoordinates first = new RecordCoordinates("topic", 0, 10);
+        RecordCoordinates ofAnother = new RecordCoordinates("topic", 1, 20);
+        claimOrFind(List.of(new Claim(id("a"), first), new Claim(id("b"), ofAnother)));
+        claimOrFind(List.of(new Claim(id("c"), new RecordCoordinates("topic", 0, 11))));
+        claimOrFind(List.of(new Claim(id("d"), new RecordCoordinates("topic", 0, 3))));
+        assertThat(this.store.firstRecords("consumer")).containsExactlyInAnyOrder(first, ofAnother);
         assertThat(this.store.firstRecords("nobody")).isEmpty();
         assertThat(this.store.hasProcessed("nobody")).isFalse();
     }
@@ -281,6 +276,37 @@ class JdbcStoreIT extends StoreTest {
             }
             other.rollback();
         }
+    }
+
+    /** Settings that change how PostgreSQL's driver sends statements, as poolers ask for them. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"preferQueryMode=simple", "stringtype=unspecified", "prepareThreshold=0", "autosave=always"})
+    void severalAreClaimedAtOnceByIdByOffsetAndByVersionHoweverTheDriverIsSet(String setting) {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        String url = this.dataSource.getJdbcUrl();
+        DriverManagerDataSource other = new DriverManagerDataSource(url + (url.contains("?") ? "&" : "?") + setting);
+        IdempotencyDatabase tables = StoreServer.databaseOf(other);
+        TransactionTemplate inOther = new TransactionTemplate(new DataSourceTransactionManager(other));
+        JdbcProcessedMessageStore messages = new JdbcProcessedMessageStore(tables, PATIENCE);
+        List<Claim> claims = Stream.of("a", "b", "c")
+                .map(value -> new Claim(id(value), SOMEWHERE, 7L))
+                .toList();
+        assertThat(inOther.<Set<MessageId>>execute(status -> messages.claim(claims.subList(0, 2))))
+                .containsExactlyInAnyOrder(id("a"), id("b"));
+        ClaimAnswer answer = inOther.execute(status -> messages.claimOrFind(claims));
+        assertThat(answer.claimed()).containsExactly(id("c"));
+        assertThat(answer.originals()).containsOnlyKeys(id("a"), id("b"));
+        JdbcPositionStore positions = new JdbcPositionStore(tables, PATIENCE);
+        List<PositionClaim> moves = List.of(PositionStoreIT.claim(0, 5, 9), PositionStoreIT.claim(1, 0, 1));
+        assertThat(inOther.<Map<PositionClaim, Long>>execute(status -> positions.move(moves)))
+                .containsOnly(Map.entry(moves.get(0), 5L), Map.entry(moves.get(1), 0L));
+        JdbcVersionStore versions = new JdbcVersionStore(tables, PATIENCE);
+        List<VersionClaim> newer = claims.stream()
+                .map(claim -> new VersionClaim(claim.id(), EntityVersion.of(1), SOMEWHERE))
+                .toList();
+        JdbcVersionStore.Answer moved = inOther.execute(status -> versions.move(newer));
+        assertThat(moved.moved()).containsOnlyKeys(id("a"), id("b"), id("c"));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.actuate.IdempotencyEndpoint;
@@ -13,6 +14,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.PartitionPosition;
 import dev.idempotency.metrics.IdempotencyMeters;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -35,17 +37,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.BatchInterceptor;
 
-/** What the delivery contract does not say of messages that are recognised by the offsets of their records. */
+/** What the delivery contract does not say of messages that are known by the offsets of their records, or by versions. */
 @ListenersTest.Application(
-        beans = {SimpleMeterRegistry.class, OffsetStrategyIT.Reordering.class},
+        beans = {SimpleMeterRegistry.class, StrategiesIT.Reordering.class},
         properties = {
+            "idempotency.retention=2d",
             "spring.kafka.consumer.isolation-level=read_committed",
             "management.endpoints.web.exposure.include=idempotency",
             "management.endpoint.idempotency.access=unrestricted"
         })
-class OffsetStrategyIT extends ListenersTest {
+class StrategiesIT extends ListenersTest {
 
     @Test
     void aPositionThatIsForgottenLetsARewindBeProcessedAgain() {
@@ -174,6 +180,71 @@ class OffsetStrategyIT extends ListenersTest {
                 reordered.put(partition, reversed);
             }
             return new ConsumerRecords<>(reordered, Map.of());
+        }
+    }
+
+    private static final String ENTITY = "#payload.split('=')[0]";
+    private static final String VERSION = "#payload.split('=')[1]";
+
+    @Test
+    void theEndpointShowsAndForgetsVersions() {
+        assertDelivered("Versions", ":a=1 :a=3 :b=2 :none :c== :c=1.5 :a=4", "a@1 a@3 a@4 b@2", "none c== c=1.5");
+        IdempotencyEndpoint endpoint = this.app.bean(IdempotencyEndpoint.class);
+        assertThat(String.valueOf(endpoint.read("versions", null)))
+                .contains("strategy=VERSION", "version from expression '" + VERSION + "'", "oldestAge=PT");
+        assertThat(String.valueOf(endpoint.read("versions", "a"))).contains("version=4", "processed=true");
+        assertThat(String.valueOf(endpoint.read("versions", "x"))).contains("processed=false");
+        for (int status : new int[] {204, 404}) {
+            assertThat(endpoint.forget("versions", "b", null, null, SecurityContext.NONE)
+                            .getStatus())
+                    .isEqualTo(status);
+        }
+        deliver(Versions.class, ":b=1");
+        assertThat(effects(Versions.class)).contains("b@1");
+        assertThat(this.app.bean(Cleanup.class).run().deletedByTask()).containsKey("versions");
+    }
+
+    @Test
+    void whatIsRetriedWhenSomethingNewerHasBeenProcessedIsStale() {
+        send(Retried.class, ":a=1=fails", ":b=1=fails", ":a=2", ":a=0");
+        this.app
+                .bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer(topic(Retried.class))
+                .start();
+        awaitCaughtUp("Retried");
+        // The retry topic is read when all of its own has been.
+        startContainers(Retried.class);
+        await().untilAsserted(() -> {
+            assertThat(effects(Retried.class)).containsExactly("a@2", "b@1");
+            assertThat(outcomes(Retried.class).stale)
+                    .extracting(stale -> stale.id().value())
+                    .containsExactlyInAnyOrder("a@0", "a@1");
+        });
+    }
+
+    static class Versions extends Listener {
+
+        @OwnTopic
+        @IdempotentListener(
+                consumer = "versions",
+                strategy = DeduplicationStrategy.VERSION,
+                key = ENTITY,
+                version = VERSION)
+        void on(String payload) {
+            happen(IdempotencyContext.current().messageId().value());
+        }
+    }
+
+    static class Retried extends Listener {
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100), autoStartDltHandler = "false")
+        @OwnTopic
+        @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = ENTITY, version = VERSION)
+        void on(String payload) {
+            happen(IdempotencyContext.current().messageId().value());
+            if (payload.endsWith("fails") && !calls().contains("a@2")) {
+                throw new IllegalStateException("fails until a@2 is there");
+            }
         }
     }
 }
