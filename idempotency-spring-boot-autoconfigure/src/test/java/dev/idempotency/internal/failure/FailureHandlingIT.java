@@ -348,6 +348,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     @CsvSource({
         "records, classifierThrows",
         "batches, classifierAnswersNothing",
+        "records, inTurns",
         "rude, poison",
         "rude, unfiltered",
         "rudeBatch, poison"
@@ -578,10 +579,15 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     static class Listeners extends ListenersOfKinds {
 
+        private final AtomicInteger turns = new AtomicInteger();
+
         /** A payload's first word says whether it fails. */
         @Override
         void on(String payload) {
             this.effects.happen(payload);
+            if (payload.startsWith("inTurns") && this.turns.getAndIncrement() % 2 == 0) {
+                throw new IllegalArgumentException(payload);
+            }
             if (payload.startsWith("verbose")) {
                 throw new IllegalStateException(payload + ".".repeat(2_000_000));
             }

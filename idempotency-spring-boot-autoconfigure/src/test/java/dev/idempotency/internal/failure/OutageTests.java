@@ -3,6 +3,7 @@ package dev.idempotency.internal.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureKind;
 import java.sql.SQLException;
@@ -54,6 +55,15 @@ class OutageTests {
         Thread thread = new Thread(() -> fail(0));
         thread.start();
         thread.join();
+    }
+
+    @Test
+    void theApplicationsClassifierIsNotAskedAboutTheStore() {
+        OutageRegistry registry = new OutageRegistry(
+                "applications", failure -> FailureKind.MESSAGE, new BackOffSettings(SHORT, SHORT, 3), () -> true);
+        assertThat(registry.classify(new IllegalStateException("its own"))).isEqualTo(FailureKind.MESSAGE);
+        assertThat(registry.classify(new IllegalStateException(new StoreFailedException("no such table", null))))
+                .isEqualTo(FailureKind.OUTAGE);
     }
 
     @Test

@@ -298,6 +298,20 @@ class InboxStoreIT {
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
     }
 
+    /** The row looks as before then. Elsewhere it waits for the claim, which it forgets. */
+    @Test
+    void aReplayWithForgettingDoesNotHideThatAnExpiredMessageIsProcessedAnew() throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        process(message("1"));
+        this.jdbc.update("delete from idempotency_processed where consumer_id = ?", this.consumer);
+        duringRedelivery(
+                true,
+                () -> assertThrown(
+                        OperatorActionException.class,
+                        () -> this.inbox.forgetAndReplay(id("1")),
+                        "has changed in this moment"));
+    }
+
     @Test
     void aReplayOfAllEndsWhereThereIsNobodyToSendTo() {
         fail("before", "1", "2");
