@@ -186,8 +186,9 @@ class IdempotencyTesterIT {
         assertThat(ledger).hasProcessedNothing().hasDropped(0);
         ledger.deliver(payment(this.id)).once();
 
-        assertFails(() -> assertThat(ledger).hasDropped(1), "have 1 dropped deliveries, but there are 0", this.id);
-        assertFails(() -> assertThat(ledger).hasProcessed("another"), "message 'another' once, but it did not");
+        assertFails(() -> assertThat(ledger).hasDropped(1), "to have 1 dropped deliveries, but there are 0", this.id);
+        assertFails(
+                () -> assertThat(ledger).hasProcessed("another"), "processed message 'another' once, but it did not");
         assertRefused(() -> assertThat(ledger).hasProcessed(), "hasProcessedNothing()");
     }
 

@@ -284,9 +284,9 @@ class JdbcStoreIT extends StoreTest {
             strings = {"preferQueryMode=simple", "stringtype=unspecified", "prepareThreshold=0", "autosave=always"})
     void severalAreClaimedAtOnceByIdByOffsetAndByVersionHoweverTheDriverIsSet(String setting) {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
-        String url = this.dataSource.getJdbcUrl();
+        String url = this.server.emptyDatabase();
         DriverManagerDataSource other = new DriverManagerDataSource(url + (url.contains("?") ? "&" : "?") + setting);
-        IdempotencyDatabase tables = StoreServer.databaseOf(other);
+        IdempotencyDatabase tables = StoreServer.tablesIn(other);
         TransactionTemplate inOther = new TransactionTemplate(new DataSourceTransactionManager(other));
         JdbcProcessedMessageStore messages = new JdbcProcessedMessageStore(tables, PATIENCE);
         List<Claim> claims = Stream.of("a", "b", "c")
