@@ -70,8 +70,8 @@ public final class RingOfTables implements Scenario {
             table.add(row(
                     "megabytes when all have expired, one table",
                     layouts.get(2).deleteExpired().megabytes()));
-            table.add(row(
-                    "megabytes when all have expired, ring", layouts.get(3).megabytes()));
+            table.add(
+                    row("megabytes when all have expired, ring", layouts.get(3).megabytes()));
             layouts.forEach(Layout::drop);
             return new ResultTable(
                     "A ring of tables",
