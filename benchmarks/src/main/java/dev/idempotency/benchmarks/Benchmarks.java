@@ -40,7 +40,7 @@ public final class Benchmarks {
     /** Those that have no disk in them, or whose question it does not change. */
     private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16, 17);
 
-    /** What a short run measures unless it is asked for more. */
+    /** The scenarios of a short run, unless others are given. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
 
     private Benchmarks() {}
@@ -62,7 +62,7 @@ public final class Benchmarks {
         end(status);
     }
 
-    /** The embedded broker would keep the JVM alive, and complains of its own shutdown. */
+    /** The embedded broker would keep the JVM alive, and logs errors when it is shut down. */
     private static void end(int status) {
         LoggingSystem logging = LoggingSystem.get(Benchmarks.class.getClassLoader());
         logging.setLogLevel("kafka", LogLevel.OFF);

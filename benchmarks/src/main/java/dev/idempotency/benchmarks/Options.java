@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What the command was asked for.
+ * Options of the command.
  *
  * @param quick whether a short run is enough
  * @param scenarios the numbers of the scenarios to run

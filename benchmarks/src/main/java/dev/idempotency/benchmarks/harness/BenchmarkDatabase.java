@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 
 /**
- * A PostgreSQL server of its own, with the durability that is asked for.
+ * A separate PostgreSQL server with the requested durability.
  *
  * <p>Checkpoints come when {@link BenchmarkApplication} asks for one, before listeners take turns, and not while they do.
  */

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * What the clock showed.
+ * A measured duration.
  *
  * @param start the first delivery
  * @param end the delivery that came after the last

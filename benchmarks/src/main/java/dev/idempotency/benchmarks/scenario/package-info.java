@@ -1,4 +1,4 @@
-/** What is measured, one scenario a class. */
+/** The scenarios, one class each. */
 @NullMarked
 package dev.idempotency.benchmarks.scenario;
 
