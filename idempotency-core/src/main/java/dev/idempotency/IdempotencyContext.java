@@ -4,14 +4,10 @@ import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -34,14 +30,14 @@ public final class IdempotencyContext {
     private static final long TIME_BITS = 0xFFFF_FFFF_FFFF_0000L;
 
     final String sending;
-    final List<@Nullable MessageId> messageIds;
+    final List<? extends @Nullable MessageId> messageIds;
     final StepRunner steps;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
     final IdempotencyContext outermost;
 
-    private final Map<UUID, Integer> recordsSent = new HashMap<>();
-    private final Set<List<Object>> stepsTaken = new HashSet<>();
+    /** How often a record was sent, or a step taken. */
+    private final Map<Object, Integer> counts = new HashMap<>();
 
     IdempotencyContext(
             String sending,
@@ -51,7 +47,7 @@ public final class IdempotencyContext {
         this.sending = sending;
         this.steps = steps;
         this.outermost = (outer != null) ? outer.outermost : this;
-        this.messageIds = Collections.unmodifiableList(new ArrayList<>(messageIds));
+        this.messageIds = messageIds;
     }
 
     /**
@@ -177,7 +173,7 @@ public final class IdempotencyContext {
 
     private @Nullable Object take(
             MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call) {
-        if (!this.stepsTaken.add(List.of(id, name))) {
+        if (count(List.of(id, name)) > 1) {
             throw new IllegalStateException(
                     "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
                             .formatted(name, id));
@@ -185,8 +181,8 @@ public final class IdempotencyContext {
         return this.steps.run(id, name, type, call);
     }
 
-    int countRecord(UUID record) {
-        return this.recordsSent.merge(record, 1, Integer::sum);
+    int count(Object sentOrTaken) {
+        return this.counts.merge(sentOrTaken, 1, Integer::sum);
     }
 
     /** The digest of a message and a purpose, of version 8. Other parts, or as many in another order, are another purpose. */

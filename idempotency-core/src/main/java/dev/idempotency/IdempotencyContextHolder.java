@@ -75,7 +75,7 @@ public final class IdempotencyContextHolder {
         List<String> purpose = new ArrayList<>(List.of(current.sending, topic));
         purpose.addAll(content.get());
         UUID record = IdempotencyContext.digest(id, purpose);
-        int count = current.outermost.countRecord(record);
+        int count = current.outermost.count(record);
         UUID ofCount = IdempotencyContext.digest(id, List.of(record.toString(), String.valueOf(count)));
         return IdempotencyContext.timeOrdered(id, ofCount).toString();
     }

@@ -75,8 +75,13 @@ public record MessageId(String consumer, String value) {
 
     /** Java's blanks, and the non-breaking ones of Unicode, which Java does not count. */
     private static boolean isBlank(String text) {
-        return text.chars()
-                .allMatch(character -> Character.isWhitespace(character) || Character.isSpaceChar(character));
+        for (int i = 0; i < text.length(); i++) {
+            char character = text.charAt(i);
+            if (!Character.isWhitespace(character) && !Character.isSpaceChar(character)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns why databases refuse a key, or {@code null} if they do not. */

@@ -7,7 +7,6 @@ import dev.idempotency.event.Stale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +38,11 @@ public record ClaimResult(
 
     /** One of the messages that were claimed, to represent all; {@code null} if none has an id. */
     public @Nullable MessageId claimed() {
-        return ids().stream().filter(Objects::nonNull).findFirst().orElse(null);
+        for (InboundMessage message : this.accepted) {
+            if (message.id() != null) {
+                return message.id();
+            }
+        }
+        return null;
     }
 }

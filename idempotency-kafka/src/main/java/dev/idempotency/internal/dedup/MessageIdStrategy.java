@@ -38,10 +38,11 @@ public final class MessageIdStrategy implements ClaimStrategy {
 
     @Override
     public ClaimResult claim(List<InboundMessage> messages) {
-        Map<MessageId, InboundMessage> firsts = new HashMap<>(messages.size() * 2);
+        boolean single = messages.size() == 1;
+        Map<MessageId, InboundMessage> firsts = single ? Map.of() : new HashMap<>(messages.size() * 2);
         List<Claim> claims = new ArrayList<>(messages.size());
         for (InboundMessage message : messages) {
-            if (message.id() != null && firsts.putIfAbsent(message.id(), message) == null) {
+            if (message.id() != null && (single || firsts.putIfAbsent(message.id(), message) == null)) {
                 claims.add(new Claim(message.id(), message.coordinates(), message.payloadDigest()));
             }
         }

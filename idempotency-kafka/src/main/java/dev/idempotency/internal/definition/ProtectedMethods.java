@@ -46,7 +46,10 @@ public record ProtectedMethods(
     /** Returns the definition of the method that a proxy was called with, which may be an interface's. */
     @Nullable
     public ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {
-        return this.byInvokedMethod.computeIfAbsent(
-                invoked, key -> this.byMethod.get(AopUtils.getMostSpecificMethod(key, targetClass)));
+        ListenerDefinition known = this.byInvokedMethod.get(invoked);
+        return (known != null)
+                ? known
+                : this.byInvokedMethod.computeIfAbsent(
+                        invoked, key -> this.byMethod.get(AopUtils.getMostSpecificMethod(key, targetClass)));
     }
 }

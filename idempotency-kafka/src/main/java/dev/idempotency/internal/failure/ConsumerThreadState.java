@@ -45,7 +45,9 @@ public final class ConsumerThreadState {
 
     /** Called after the commit: whatever is thrown from now on is not the fault of these records. */
     public void commit(List<? extends ConsumerRecord<?, ?>> records) {
-        records.forEach(record -> this.committed.merge(partitionOf(record), record.offset(), Math::max));
+        for (ConsumerRecord<?, ?> record : records) {
+            this.committed.merge(partitionOf(record), record.offset(), Math::max);
+        }
     }
 
     /** Whether the delivery that failed is committed; asked once, as its records are redelivered then. */

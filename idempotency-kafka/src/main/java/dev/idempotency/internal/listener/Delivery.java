@@ -39,6 +39,7 @@ final class Delivery {
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
+    private boolean committed;
     private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
     private @Nullable MessageId replyTo;
@@ -86,10 +87,18 @@ final class Delivery {
             }
         }
         if (!this.shared && !isNacked()) {
-            ConsumerThreadState.current().commit(this.records);
+            commit();
         }
         if (this.acknowledgment != null) {
             this.acknowledgment.release();
+        }
+    }
+
+    /** The records are done, whatever is thrown from now on. */
+    void commit() {
+        if (!this.committed) {
+            this.committed = true;
+            ConsumerThreadState.current().commit(this.records);
         }
     }
 

@@ -11,7 +11,6 @@ import dev.idempotency.internal.dedup.ClaimStrategy;
 import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.definition.ConflictHandling;
 import dev.idempotency.internal.definition.ListenerDefinition;
-import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.key.MessageView;
 import dev.idempotency.internal.lock.BusinessKeyLocks;
@@ -41,10 +40,10 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private ClaimStrategy strategy;
     private ClaimedTransaction transaction;
     private List<InboundMessage> messages = List.of();
-    private final Map<Integer, String> lockKeys = new HashMap<>();
+    private final Map<Integer, String> lockKeys;
     private BusinessKeyLocks.@Nullable Attempt lock;
     private Set<String> awaitedKeys = Set.of();
-    private final List<RecordCoordinates> withoutKey = new ArrayList<>();
+    private List<RecordCoordinates> withoutKey = List.of();
     private @Nullable ClaimResult result;
     private Map.@Nullable Entry<InboundMessage, Conflict> conflict;
     private IdempotencyContextHolder.@Nullable Scope context;
@@ -57,6 +56,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         this.outcomes = new OutcomeReporter(definition);
         this.strategy = definition.strategy();
         this.transaction = definition.transactions().get();
+        this.lockKeys = (definition.lock() != null) ? new HashMap<>() : Map.of();
     }
 
     /** Returns the message at a position of the delivery, for its key to be found. */
@@ -119,6 +119,9 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 if (message != null) {
                     identified.add(message);
                 } else {
+                    if (this.withoutKey.isEmpty()) {
+                        this.withoutKey = new ArrayList<>();
+                    }
                     this.withoutKey.add(KafkaCoordinates.of(records.get(i)));
                 }
             } catch (RuntimeException ex) {
@@ -171,7 +174,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             if (this.transaction.isCommitted() && this.returned) {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
-                ConsumerThreadState.current().commit(this.delivery.records);
+                this.delivery.commit();
             }
             if (this.transaction.isCommitted() && this.result != null) {
                 this.outcomes.committed(this.result, System.nanoTime() - start);

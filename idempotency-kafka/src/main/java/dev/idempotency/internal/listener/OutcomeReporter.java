@@ -24,9 +24,13 @@ record OutcomeReporter(ListenerDefinition definition) {
     private static final Logger logger = LoggerFactory.getLogger(OutcomeReporter.class);
 
     void delivered(List<? extends ConsumerRecord<?, ?>> records) {
-        records.stream().mapToLong(ConsumerRecord::timestamp).min().ifPresent(oldest -> this.definition
-                .observer()
-                .delivered(Instant.ofEpochMilli(oldest)));
+        long oldest = Long.MAX_VALUE;
+        for (ConsumerRecord<?, ?> record : records) {
+            oldest = Math.min(oldest, record.timestamp());
+        }
+        if (!records.isEmpty()) {
+            this.definition.observer().delivered(Instant.ofEpochMilli(oldest));
+        }
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */
