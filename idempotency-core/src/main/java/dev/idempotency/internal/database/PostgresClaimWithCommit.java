@@ -11,8 +11,6 @@ import java.util.Set;
 /**
  * Claims one message and commits the transaction, in one round trip: PostgreSQL skips the commit if the insert fails. Its
  * driver then knows that no transaction is open, and a commit by the connection does not go to the server.
- *
- * <p>The server limits the wait for another transaction: a query timeout of the driver would wake its timer for each message.
  */
 public final class PostgresClaimWithCommit implements ClaimStatement {
 
@@ -20,7 +18,7 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
             insert into %s (
                 consumer_id, message_id, record_topic, record_partition, record_offset, payload_digest
             )
-            select ?, ?, ?, ?, ?, ? where set_config('lock_timeout', ?, true) is not null;
+            values (?, ?, ?, ?, ?, ?);
             commit
             """;
 
@@ -36,8 +34,7 @@ public final class PostgresClaimWithCommit implements ClaimStatement {
         Claim claim = claims.get(0);
         try (PreparedStatement prepared = connection.prepareStatement(this.statement)) {
             SingleRowStatements.bind(prepared, claim);
-            prepared.setString(7, timeoutSeconds + "s");
-            prepared.executeUpdate();
+            StatementTimer.limit(prepared, timeoutSeconds, prepared::executeUpdate);
             return Set.of(claim.id());
         }
     }

@@ -71,8 +71,10 @@ final class PostgresStatements {
                 throws SQLException {
             boolean single = claims.size() == 1 && this.one != null;
             try (PreparedStatement statement = connection.prepareStatement(single ? this.one : this.many)) {
-                statement.setQueryTimeout(timeoutSeconds);
-                return single ? claimOne(statement, claims.get(0)) : claimMany(statement, claims);
+                return StatementTimer.limit(
+                        statement,
+                        timeoutSeconds,
+                        () -> single ? claimOne(statement, claims.get(0)) : claimMany(statement, claims));
             }
         }
 
@@ -141,24 +143,28 @@ final class PostgresStatements {
                 throws SQLException {
             String sql = (claims.size() == 1) ? this.one : sql(claims.size());
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                statement.setQueryTimeout(timeoutSeconds);
                 for (int i = 0; i < claims.size(); i++) {
                     SingleRowStatements.bind(statement, 6 * i, claims.get(i));
                 }
-                Map<PositionClaim, Long> moved = new HashMap<>();
-                try (ResultSet rows = statement.executeQuery()) {
-                    while (rows.next()) {
-                        long previous = rows.getLong(1);
-                        String topic = rows.getString(2);
-                        int partition = rows.getInt(3);
-                        claims.stream()
-                                .filter(claim -> claim.partition() == partition
-                                        && claim.topic().equals(topic))
-                                .forEach(claim -> moved.put(claim, previous));
-                    }
-                }
-                return moved;
+                return StatementTimer.limit(statement, timeoutSeconds, () -> move(statement, claims));
             }
+        }
+
+        private static Map<PositionClaim, Long> move(PreparedStatement statement, List<PositionClaim> claims)
+                throws SQLException {
+            Map<PositionClaim, Long> moved = new HashMap<>();
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    long previous = rows.getLong(1);
+                    String topic = rows.getString(2);
+                    int partition = rows.getInt(3);
+                    claims.stream()
+                            .filter(claim -> claim.partition() == partition
+                                    && claim.topic().equals(topic))
+                            .forEach(claim -> moved.put(claim, previous));
+                }
+            }
+            return moved;
         }
     }
 
@@ -206,17 +212,24 @@ final class PostgresStatements {
                 List<VersionClaim> some = claims.subList(from, Math.min(from + CLAIMS_PER_STATEMENT, claims.size()));
                 String sql = (some.size() == 1) ? this.one : sql(some.size());
                 try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                    deadline.limit(statement);
                     for (int i = 0; i < some.size(); i++) {
                         SingleRowStatements.bind(statement, 7 * i, some.get(i));
                     }
-                    try (ResultSet rows = statement.executeQuery()) {
-                        while (rows.next()) {
-                            MessageId entity =
-                                    new MessageId(some.get(0).entity().consumer(), rows.getString(1));
-                            moved.put(entity, StoredVersion.readPrevious(entity, rows, 2));
-                        }
-                    }
+                    String consumer = some.get(0).entity().consumer();
+                    moved.putAll(
+                            StatementTimer.limit(statement, deadline.secondsLeft(), () -> move(statement, consumer)));
+                }
+            }
+            return moved;
+        }
+
+        private static Map<MessageId, Optional<StoredVersion>> move(PreparedStatement statement, String consumer)
+                throws SQLException {
+            Map<MessageId, Optional<StoredVersion>> moved = new HashMap<>();
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    MessageId entity = new MessageId(consumer, rows.getString(1));
+                    moved.put(entity, StoredVersion.readPrevious(entity, rows, 2));
                 }
             }
             return moved;
