@@ -10,7 +10,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
-import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 
@@ -86,30 +84,25 @@ class InterceptedBatchesIT extends ListenersTest {
 
         @Bean
         static ContainerFactory intercepted(ContainerFactory plain) {
-            return plain.with(factory -> factory.setBatchInterceptor(new NamingInterceptor()));
+            return plain.with(factory -> factory.setBatchInterceptor((records, consumer) -> intercept(records)));
         }
 
         @Bean
         static ContainerFactory logging(ContainerFactory plain) {
             return intercepted(plain).with(factory -> factory.setCommonErrorHandler(new CommonLoggingErrorHandler()));
         }
-    }
 
-    /** Drops some records, fails at others, and changes the order of partitions. */
-    static class NamingInterceptor implements BatchInterceptor<Object, Object> {
-
-        @Override
-        public ConsumerRecords<Object, Object> intercept(
-                ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
+        /** Drops some records, fails at others, and changes the order of partitions. */
+        private static ConsumerRecords<Object, Object> intercept(ConsumerRecords<Object, Object> records) {
             List<TopicPartition> partitions = new ArrayList<>(records.partitions());
             Collections.reverse(partitions);
             Map<TopicPartition, List<ConsumerRecord<Object, Object>>> kept = new LinkedHashMap<>();
             for (TopicPartition partition : partitions) {
                 for (ConsumerRecord<Object, Object> record : records.records(partition)) {
-                    if (record.value().toString().equals("interceptor")) {
+                    if (record.value().equals("interceptor")) {
                         throw new BatchListenerFailedException("by the interceptor", record);
                     }
-                    if (!record.value().toString().equals("dropped")) {
+                    if (!record.value().equals("dropped")) {
                         kept.computeIfAbsent(partition, key -> new ArrayList<>())
                                 .add(record);
                     }
