@@ -51,9 +51,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
@@ -159,18 +157,6 @@ public final class TestApplication implements AutoCloseable {
         }
     }
 
-    /** Waits until each of the consumers of the only listener has a partition of its own. */
-    public void awaitOnePartitionEach() {
-        ConcurrentMessageListenerContainer<?, ?> container =
-                (ConcurrentMessageListenerContainer<?, ?>) bean(KafkaListenerEndpointRegistry.class)
-                        .getListenerContainers()
-                        .iterator()
-                        .next();
-        Awaitility.await("one partition a consumer").until(() -> container.getContainers().stream()
-                .allMatch(consumer -> consumer.getAssignedPartitions() != null
-                        && consumer.getAssignedPartitions().size() == 1));
-    }
-
     /** Waits until the group has committed the offsets of all that stands in the topic. */
     public void awaitCaughtUp(String group, String topic) {
         Awaitility.await("group " + group + " at the end of " + topic)
@@ -240,14 +226,6 @@ public final class TestApplication implements AutoCloseable {
             TestKafka.sharedAdmin().alterConsumerGroupOffsets(group, all).all().get(30, TimeUnit.SECONDS);
             return true;
         });
-    }
-
-    /** Stops the listeners, sets the group's offsets back to the beginning of the topic, and starts them again. */
-    public void rewind(String group, String topic) {
-        KafkaListenerEndpointRegistry registry = bean(KafkaListenerEndpointRegistry.class);
-        registry.stop();
-        commitBeginning(group, topic);
-        registry.start();
     }
 
     @Override

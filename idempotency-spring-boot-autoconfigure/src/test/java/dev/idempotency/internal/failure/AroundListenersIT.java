@@ -7,8 +7,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.PartitionOffset;
@@ -54,11 +51,14 @@ class AroundListenersIT extends SharedApplicationTest {
     void start() {
         createTopics(2, "records", "batches", "polls", "memory", "subMemory", "pinned", "sought", "latest");
         start(
-                Application.class,
-                "spring.kafka.listener.observation-enabled=true",
-                "spring.kafka.listener.idle-event-interval=50ms",
-                "idempotency.errors.initial-interval=10ms",
-                "idempotency.errors.max-interval=20ms");
+                List.of(
+                        "spring.kafka.listener.observation-enabled=true",
+                        "spring.kafka.listener.idle-event-interval=50ms"),
+                Faults.class,
+                Interceptor.class,
+                Marker.class,
+                Settings.class,
+                Listeners.class);
     }
 
     private Faults faults() {
@@ -90,11 +90,8 @@ class AroundListenersIT extends SharedApplicationTest {
     @ParameterizedTest
     @CsvSource({
         "records, intercept",
-        "records, success",
         "records, afterRecord",
         "records, observation",
-        "records, observation scope",
-        "records, observation stop",
         "records, no longer idle",
         "records, rollback-only",
         "records, interruption",
@@ -191,36 +188,8 @@ class AroundListenersIT extends SharedApplicationTest {
         }
 
         @Override
-        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
-            this.faults.fail("success");
-        }
-
-        @Override
         public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
             this.faults.raise("afterRecord");
-        }
-    }
-
-    record Observations(Faults faults) implements ObservationHandler<KafkaRecordReceiverContext> {
-
-        @Override
-        public void onStart(KafkaRecordReceiverContext context) {
-            this.faults.raise("observation");
-        }
-
-        @Override
-        public void onScopeOpened(KafkaRecordReceiverContext context) {
-            this.faults.raise("observation scope");
-        }
-
-        @Override
-        public void onStop(KafkaRecordReceiverContext context) {
-            this.faults.raise("observation stop");
-        }
-
-        @Override
-        public boolean supportsContext(Observation.Context context) {
-            return context instanceof KafkaRecordReceiverContext;
         }
     }
 
@@ -256,15 +225,16 @@ class AroundListenersIT extends SharedApplicationTest {
                 default -> {}
             }
         }
-    }
-
-    @Import({Faults.class, Interceptor.class, Marker.class, Settings.class, Listeners.class})
-    static class Application {
 
         @Bean
         static ObservationRegistry observationRegistry(Faults faults) {
             ObservationRegistry registry = ObservationRegistry.create();
-            registry.observationConfig().observationHandler(new Observations(faults));
+            registry.observationConfig().observationHandler(context -> true).observationPredicate((name, context) -> {
+                if (context instanceof KafkaRecordReceiverContext) {
+                    faults.raise("observation");
+                }
+                return true;
+            });
             return registry;
         }
     }

@@ -14,11 +14,9 @@ import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -63,8 +61,10 @@ class DatabaseFailureClassifierTests {
         }
     }
 
-    static Stream<Exception> outages() {
-        return Stream.of(
+    @Test
+    void aConnectionThatCannotBeHadOrWasLostIsAnOutage() {
+        assertClassified(
+                FailureKind.OUTAGE,
                 new CannotCreateTransactionException("", new SQLException("", "28P01")),
                 new CannotGetJdbcConnectionException("", new SQLException("", "55000")),
                 new SQLTransientConnectionException("pool exhausted"),
@@ -80,15 +80,11 @@ class DatabaseFailureClassifierTests {
                 withNext(new BatchUpdateException(), new SQLException("", "08006")));
     }
 
-    @ParameterizedTest
-    @MethodSource("outages")
-    void aConnectionThatCannotBeHadOrWasLostIsAnOutage(Exception failure) {
-        assertThat(classify(failure)).isEqualTo(FailureKind.OUTAGE);
-    }
-
-    static Stream<Exception> failuresOfMessages() {
+    @Test
+    void whatTheListenerOrTheProgramCausesIsTheMessagesFault() {
         SQLException signalled = new SQLTransientConnectionException("no such account", "45000", 1644);
-        return Stream.of(
+        assertClassified(
+                FailureKind.MESSAGE,
                 signalled,
                 new DataAccessResourceFailureException("", new IllegalStateException(signalled)),
                 new RecoverableDataAccessException("", signalled),
@@ -105,20 +101,14 @@ class DatabaseFailureClassifierTests {
                 circle());
     }
 
-    @ParameterizedTest
-    @MethodSource("failuresOfMessages")
-    void whatTheListenerOrTheProgramCausesIsTheMessagesFault(Exception failure) {
-        assertThat(classify(failure)).isEqualTo(FailureKind.MESSAGE);
-    }
-
     @Test
     void aClaimOrALockThatWasWaitedForTooLongIsContention() {
-        assertThat(List.of(
-                        new ClaimTimeoutException("", new SQLException("", "57014")),
-                        new LockTimeoutException("", null),
-                        new CannotAcquireLockException(""),
-                        new StoreFailedException("", new SQLException("", "40P01"))))
-                .allSatisfy(failure -> assertThat(classify(failure)).isEqualTo(FailureKind.CONTENTION));
+        assertClassified(
+                FailureKind.CONTENTION,
+                new ClaimTimeoutException("", new SQLException("", "57014")),
+                new LockTimeoutException("", null),
+                new CannotAcquireLockException(""),
+                new StoreFailedException("", new SQLException("", "40P01")));
     }
 
     @Test
@@ -156,6 +146,10 @@ class DatabaseFailureClassifierTests {
 
     private FailureKind classify(Throwable failure) {
         return this.classifier.classify(failure);
+    }
+
+    private void assertClassified(FailureKind kind, Exception... failures) {
+        assertThat(failures).allSatisfy(failure -> assertThat(classify(failure)).isEqualTo(kind));
     }
 
     private static Exception translated(String state) {

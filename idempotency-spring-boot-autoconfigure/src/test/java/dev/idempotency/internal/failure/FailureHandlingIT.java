@@ -20,15 +20,11 @@ import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,10 +35,8 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SerializationException;
-import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeAll;
@@ -53,7 +47,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.boot.kafka.autoconfigure.DefaultKafkaConsumerFactoryCustomizer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -63,12 +56,10 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
-import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -84,8 +75,8 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
-        createTopics(1, "foreign", "orders", "replaced", "rude", "rudeBatch");
+        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside");
+        createTopics(1, "orders", "replaced", "rude", "rudeBatch");
         createTopics(3, "wide");
         start(
                 Application.class,
@@ -172,24 +163,6 @@ class FailureHandlingIT extends SharedApplicationTest {
         assertThat(letter.headers()).extracting(Header::key).noneMatch(name -> name.startsWith("springDeserializer"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "batches", "polls"})
-    void aDeadLetterNamesItsIdTopicGroupAndCauseAndIsCounted(String kind) {
-        double deadLetters = meter(IdempotencyMeters.DEAD_LETTERS, kind);
-        double retries = meter(IdempotencyMeters.RETRIES, kind);
-        send(kind, "poison " + kind);
-        awaitCaughtUp(kind);
-        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> {
-            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
-            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP)).isEqualTo(topic(kind));
-            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN))
-                    .isEqualTo(IllegalStateException.class.getName());
-            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("IllegalStateException");
-        });
-        assertThat(meter(IdempotencyMeters.DEAD_LETTERS, kind)).isEqualTo(deadLetters + 1);
-        assertThat(meter(IdempotencyMeters.RETRIES, kind)).isGreaterThanOrEqualTo(retries + MAX_ATTEMPTS - 1);
-    }
-
     @Test
     void aKeyThatCannotBeReadIsDeadLetteredByteForByte() {
         sendBytes("keys", "unreadable", bytes("garbled key"), NO_TEXT);
@@ -259,19 +232,19 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
-    void aListenerThatIsNotProtectedIsLeftAlone() {
+    void aListenerThatIsNotProtectedIsLeftAloneThoughItsConsumerFactoryIsShared(CapturedOutput output) {
         send("beside", "garbled beside");
-        await().until(() -> !this.app.bean(Application.class).beside.isEmpty());
-        assertThat(this.app.bean(Application.class).beside.get(0)).isInstanceOf(RecordDeserializationException.class);
-        assertThat(containerOf("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
+        await().until(() -> output.toString().contains("consider configuring an 'ErrorHandlingDeserializer'"));
+        containerOf("beside").stop();
+        assertThat(containerOf("beside").getCommonErrorHandler() instanceof SuspendingErrorHandler)
+                .isFalse();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"foreign", "replaced"})
-    void whateverFactoryOrInterceptorThereIsTheMessageIsDeadLettered(String kind) {
-        send(kind, "poison");
-        awaitCaughtUp(kind);
-        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
+    @Test
+    void aMessageThatAnInterceptorReplacedIsDeadLetteredAsItWas() {
+        send("replaced", "poison");
+        awaitCaughtUp("replaced");
+        assertThat(deadLetters("replaced", "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
                 .isEqualTo(bytes("poison")));
     }
 
@@ -287,6 +260,9 @@ class FailureHandlingIT extends SharedApplicationTest {
         assertThat(deadLetters("orders", "1")).singleElement().satisfies(letter -> {
             assertThat(letter.value()).isEqualTo(bytes(order));
             assertThat(header(letter, "__TypeId__")).isEqualTo(Order.class.getName());
+            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP)).isEqualTo(topic("orders"));
+            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN))
+                    .isEqualTo(IllegalStateException.class.getName());
             assertThat(header(letter, "written")).isEqualTo("before");
             assertThat(letter.headers().lastHeader("added")).isNull();
         });
@@ -363,19 +339,6 @@ class FailureHandlingIT extends SharedApplicationTest {
         assertThat(givenUp(kind, payload)).isOne();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "manual", "batches"})
-    void aProcessedMessageWhoseOffsetCannotBeCommittedIsNotDeadLettered(String kind) {
-        String payload = "after " + kind + " uncommitted";
-        AtomicInteger failing = new AtomicInteger(2 * MAX_ATTEMPTS);
-        this.app.bean(FailingOffsets.class).failing.put(topic(kind), failing);
-        send(kind, payload);
-        await().until(() -> failing.get() <= 0);
-        awaitCaughtUp(kind);
-        assertThat(effects(payload)).isOne();
-        assertThat(givenUp(kind, payload)).isZero();
-    }
-
     /** Payloads that know what became of them. */
     public static class Order {
 
@@ -437,46 +400,12 @@ class FailureHandlingIT extends SharedApplicationTest {
         }
     }
 
-    /** Offset commits that fail, as they do when the broker does not answer. */
-    static class FailingOffsets implements DefaultKafkaConsumerFactoryCustomizer {
-
-        final Map<String, AtomicInteger> failing = new ConcurrentHashMap<>();
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public void customize(DefaultKafkaConsumerFactory<?, ?> factory) {
-            ((DefaultKafkaConsumerFactory<Object, Object>) factory)
-                    .addPostProcessor(consumer -> (Consumer<Object, Object>) Proxy.newProxyInstance(
-                            getClass().getClassLoader(),
-                            new Class<?>[] {Consumer.class},
-                            (proxy, method, arguments) -> {
-                                if (method.getName().startsWith("commit") && isFailing(consumer.assignment())) {
-                                    throw new TimeoutException("for the test");
-                                }
-                                try {
-                                    return method.invoke(consumer, arguments);
-                                } catch (InvocationTargetException ex) {
-                                    throw ex.getCause();
-                                }
-                            }));
-        }
-
-        private boolean isFailing(Set<TopicPartition> assignment) {
-            return assignment.stream()
-                    .map(partition -> this.failing.get(partition.topic()))
-                    .anyMatch(left -> left != null && left.getAndDecrement() > 0);
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
-    @Import({FailingOffsets.class, Listeners.class, SimpleMeterRegistry.class})
+    @Import({Listeners.class, SimpleMeterRegistry.class})
     static class Application {
 
         /** What the application's own error handlers were given in the end. */
         final List<String> recovered = new CopyOnWriteArrayList<>();
-
-        /** Failures of the listener that is not protected. */
-        final List<Exception> beside = new CopyOnWriteArrayList<>();
 
         @Bean
         ContainerFactory kafkaListenerContainerFactory(ContainerFactory plain) {
@@ -486,11 +415,8 @@ class FailureHandlingIT extends SharedApplicationTest {
         @Bean
         ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> ackModes() {
             return container -> {
-                String id = String.valueOf(container.getListenerId());
-                if (id.equals("records") || id.equals("manual")) {
-                    container
-                            .getContainerProperties()
-                            .setAckMode(id.equals("records") ? AckMode.RECORD : AckMode.MANUAL_IMMEDIATE);
+                if ("records".equals(container.getListenerId())) {
+                    container.getContainerProperties().setAckMode(AckMode.RECORD);
                 }
             };
         }
@@ -526,44 +452,13 @@ class FailureHandlingIT extends SharedApplicationTest {
             return plain.with(factory -> factory.setRecordFilterStrategy(record -> record.value() == null));
         }
 
-        /** A consumer factory that is none of Spring's. */
-        @Bean
-        @SuppressWarnings("unchecked")
-        ContainerFactory foreign(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
-            return plain.with(
-                    factory -> factory.setConsumerFactory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
-                            getClass().getClassLoader(),
-                            new Class<?>[] {ConsumerFactory.class},
-                            (proxy, method, arguments) -> method.invoke(consumers, arguments))));
-        }
-
         /** Deserializers that are objects, for all containers of this factory. */
         @Bean
         @SuppressWarnings({"unchecked", "rawtypes"})
         ContainerFactory given(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
-            DefaultKafkaConsumerFactory factory =
-                    new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
-            factory.setValueDeserializer(new PickyDeserializer());
-            plain.setConsumerFactory(factory);
-            return plain;
-        }
-
-        @Bean
-        ContainerFactory besides(ContainerFactory plain, ContainerFactory given) {
-            plain.setConsumerFactory(given.getConsumerFactory());
-            plain.setCommonErrorHandler(new CommonErrorHandler() {
-
-                @Override
-                public void handleOtherException(
-                        Exception thrown,
-                        Consumer<?, ?> consumer,
-                        MessageListenerContainer container,
-                        boolean batchListener) {
-                    Application.this.beside.add(thrown);
-                    container.stop(() -> {});
-                }
-            });
-            return plain;
+            DefaultKafkaConsumerFactory given = new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
+            given.setValueDeserializer(new PickyDeserializer());
+            return plain.with(factory -> factory.setConsumerFactory(given));
         }
 
         @Bean
@@ -605,7 +500,6 @@ class FailureHandlingIT extends SharedApplicationTest {
                 groupId = "asking${suffix}",
                 properties = "value.deserializer=dev.idempotency.internal.failure.FailureHandlingIT$AskingDeserializer")
         @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
-        @KafkaListener(topics = "foreign${suffix}", groupId = "foreign${suffix}", containerFactory = "foreign")
         @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
         @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
         @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")
@@ -629,12 +523,6 @@ class FailureHandlingIT extends SharedApplicationTest {
             payloads.forEach(this::on);
         }
 
-        @OfKind("manual")
-        void manual(String payload, Acknowledgment acknowledgment) {
-            on(payload);
-            acknowledgment.acknowledge();
-        }
-
         @OfKind(
                 value = "orders",
                 properties = {
@@ -648,11 +536,7 @@ class FailureHandlingIT extends SharedApplicationTest {
             throw new IllegalStateException("on purpose");
         }
 
-        @KafkaListener(
-                id = "beside",
-                topics = "beside${suffix}",
-                groupId = "beside${suffix}",
-                containerFactory = "besides")
+        @KafkaListener(id = "beside", topics = "beside${suffix}", groupId = "beside", containerFactory = "given")
         void beside(String payload) {}
     }
 }

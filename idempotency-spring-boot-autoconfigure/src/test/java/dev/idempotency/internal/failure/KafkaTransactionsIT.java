@@ -2,19 +2,16 @@ package dev.idempotency.internal.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.testing.TestKafka;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -26,16 +23,14 @@ import org.springframework.kafka.transaction.KafkaTransactionManager;
 @ExtendWith(OutputCaptureExtension.class)
 class KafkaTransactionsIT extends SharedApplicationTest {
 
-    @BeforeAll
-    void start(CapturedOutput output) {
-        createTopics(1, "records");
-        start(Application.class, "spring.kafka.producer.transaction-id-prefix=" + TestKafka.uniqueName("transaction"));
-        assertThat(output).containsOnlyOnce("Kafka transactions are switched off");
-    }
-
     @SuppressWarnings("removal") // Still in force where it is set.
     @Test
-    void onlyContainersOfProtectedListenersLoseTheirTransactions() {
+    void onlyContainersOfProtectedListenersLoseTheirTransactions(CapturedOutput output) {
+        start(
+                Application.class,
+                "spring.kafka.listener.auto-startup=false",
+                "spring.kafka.producer.transaction-id-prefix=" + TestKafka.uniqueName("transaction"));
+        assertThat(output).containsOnlyOnce("Kafka transactions are switched off");
         assertThat(this.app.bean(KafkaListenerEndpointRegistry.class).getAllListenerContainers())
                 .extracting(MessageListenerContainer::getContainerProperties)
                 .hasSize(3)
@@ -48,41 +43,30 @@ class KafkaTransactionsIT extends SharedApplicationTest {
                 });
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @Import(Listeners.class)
     static class Application {
 
         /** Spring Boot defines none beside the one of Kafka. */
         @Bean
         @Primary
-        JdbcTransactionManager transactionManager(DataSource dataSource) {
+        static JdbcTransactionManager transactionManager(DataSource dataSource) {
             return new JdbcTransactionManager(dataSource);
         }
 
         @Bean
         @SuppressWarnings("removal") // Still in force where it is set.
-        ContainerFactory deprecatedFactory(ContainerFactory plain, KafkaTransactionManager<?, ?> transactions) {
+        static ContainerFactory deprecatedFactory(ContainerFactory plain, KafkaTransactionManager<?, ?> transactions) {
             plain.getContainerProperties().setTransactionManager(transactions);
             plain.getContainerProperties().setFixTxOffsets(true);
             return plain;
         }
-    }
 
-    static class Listeners {
-
-        @KafkaListener(topics = "records${suffix}", groupId = "records")
-        @IdempotentListener("records")
+        @OfKind("records")
         void records(String payload) {}
 
-        @KafkaListener(
-                topics = "deprecated",
-                groupId = "deprecated",
-                containerFactory = "deprecatedFactory",
-                autoStartup = "false")
-        @IdempotentListener("deprecated")
+        @OfKind(value = "deprecated", containerFactory = "deprecatedFactory")
         void deprecated(String payload) {}
 
-        @KafkaListener(topics = "unprotected", groupId = "unprotected", autoStartup = "false")
+        @KafkaListener(topics = "unprotected", groupId = "unprotected")
         void unprotected(String payload) {}
     }
 }

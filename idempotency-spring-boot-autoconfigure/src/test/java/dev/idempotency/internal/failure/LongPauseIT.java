@@ -9,19 +9,16 @@ import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.MemberDescription;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.util.Assert;
 
 /** Pauses that are longer than what happens meanwhile. */
@@ -66,19 +63,7 @@ class LongPauseIT extends SharedApplicationTest {
 
     /** Another member of the group, whose name is the first of all, is given the partition and reads to its end. */
     private void beProcessedByAnother(String group) {
-        Map<String, Object> configuration = Map.of(
-                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                TestKafka.bootstrapServers(),
-                ConsumerConfig.GROUP_ID_CONFIG,
-                topic(group),
-                ConsumerConfig.CLIENT_ID_CONFIG,
-                "a",
-                ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
-                "earliest",
-                ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
-                false);
-        try (KafkaConsumer<byte[], byte[]> other =
-                new KafkaConsumer<>(configuration, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+        try (Consumer<?, ?> other = this.app.bean(ConsumerFactory.class).createConsumer(topic(group), "a", "")) {
             other.subscribe(List.of(topic(group)));
             await().until(() -> !other.poll(Duration.ofMillis(100)).isEmpty());
             other.commitSync();
@@ -86,17 +71,15 @@ class LongPauseIT extends SharedApplicationTest {
     }
 
     private static List<String> members(String group) throws Exception {
-        try (Admin admin = TestKafka.admin()) {
-            return admin
-                    .describeConsumerGroups(List.of(group))
-                    .all()
-                    .get(30, TimeUnit.SECONDS)
-                    .get(group)
-                    .members()
-                    .stream()
-                    .map(MemberDescription::consumerId)
-                    .toList();
-        }
+        return TestKafka.sharedAdmin()
+                .describeConsumerGroups(List.of(group))
+                .describedGroups()
+                .get(group)
+                .get(30, TimeUnit.SECONDS)
+                .members()
+                .stream()
+                .map(MemberDescription::consumerId)
+                .toList();
     }
 
     static class Listener extends HasEffects {

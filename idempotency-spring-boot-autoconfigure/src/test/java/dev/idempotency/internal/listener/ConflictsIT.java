@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
+import dev.idempotency.app.TopicContents;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
@@ -14,20 +16,24 @@ import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
-import java.util.Properties;
-import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.support.KafkaHeaders;
 
 /** A message that has the id of another one, and another payload, is never dropped unseen. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -57,10 +63,10 @@ class ConflictsIT extends ListenersTest {
                 .containsExactly(tuple(third, first), tuple(fourth, first));
         assertThat(outcomes(Warned.class).duplicates).hasSize(3);
         assertThat(output)
-                .containsOnlyOnce("dropped " + third + " as a duplicate of " + first)
+                .containsOnlyOnce("dropped " + third + " as a duplicate of " + first + ": it has the same id, 'a?1'")
                 .doesNotContain("dropped " + fourth, "secret");
         assertThat(givenUp(Warned.class)).isEmpty();
-        InboxMessage other = this.app.bean(Inbox.class).find(new MessageId("warned", "1~conflict:" + third));
+        InboxMessage other = this.app.bean(Inbox.class).find(new MessageId("warned", "a\n1~conflict:" + third));
         assertThat(other.payload()).asString(StandardCharsets.UTF_8).isEqualTo("secret");
         assertThat(other.entry().lastError()).contains("MessageConflictException");
         assertThat(inboxOf("warned")).hasSize(3);
@@ -105,16 +111,33 @@ class ConflictsIT extends ListenersTest {
         assertThat(givenUp(Retried.class)).containsExactly("other");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {KafkaHeaders.DLT_EXCEPTION_FQCN, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN})
+    void aDeadLetterThatIsSentBackIsRefusedAgainByTheHeaderThatNamesItsFailure(String header) {
+        deliver(Refusing.class, header + ":first " + header, header + ":" + header);
+        List<ConsumerRecord<String, String>> letters = TopicContents.of(topic(Refusing.class) + "-dlt");
+        ConsumerRecord<String, String> letter = letters.get(letters.size() - 1);
+        letter.headers()
+                .remove(KafkaHeaders.DLT_EXCEPTION_FQCN)
+                .remove(KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN)
+                .add(header, MessageConflictException.class.getName().getBytes(StandardCharsets.UTF_8));
+        this.app.send(new ProducerRecord<>(topic(Refusing.class), 0, letter.key(), letter.value(), letter.headers()));
+        deliver(Refusing.class);
+        assertThat(effects(Refusing.class)).contains("first " + header).doesNotContain(header);
+        assertThat(givenUp(Refusing.class)).endsWith(header, header);
+    }
+
     @Test
     void whereBytesCannotBeHadTextIsComparedAsItIsAndTheLogSaysSo(CapturedOutput output) {
-        deliver(OwnFactory.class, "1:first", "1:first", "1:other");
+        deliver(OwnFactory.class, "1:first", "1:first", "1:other", "2:fails");
         assertThat(outcomes(OwnFactory.class).conflicts).hasSize(1);
+        assertThat(givenUp(OwnFactory.class)).containsExactly("fails");
         assertThat(output)
                 .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
                 .doesNotContain("Payloads of consumer 'warned'");
     }
 
-    @IdempotentListener(consumer = "warned", inbox = "true")
+    @IdempotentListener(consumer = "warned", key = "'a\n' + #headers['message-id']", inbox = "true")
     static class Warned extends OfRecords {}
 
     @IdempotentListener(consumer = "off", onConflict = "off")
@@ -122,6 +145,9 @@ class ConflictsIT extends ListenersTest {
 
     @IdempotentListener(consumer = "kept", onConflict = "fail", inbox = "true")
     static class Kept extends OfRecords {}
+
+    @IdempotentListener(onConflict = "fail")
+    static class Refusing extends OfRecords {}
 
     @Container(factory = "ownConsumers")
     @IdempotentListener("own-factory")
@@ -139,35 +165,14 @@ class ConflictsIT extends ListenersTest {
 
     static class Beans {
 
+        /** With a consumer factory that is not Spring Kafka's, so that nobody can stand before its deserializers. */
         @Bean
+        @SuppressWarnings("unchecked") // A proxy of that type.
         static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
-            return plain.with(factory -> factory.setConsumerFactory(new OwnConsumerFactory(consumers)));
-        }
-    }
-
-    /** One that is not Spring Kafka's, so that nobody can stand before its deserializers. */
-    private record OwnConsumerFactory(ConsumerFactory<Object, Object> springs)
-            implements ConsumerFactory<Object, Object> {
-
-        @Override
-        public Consumer<Object, Object> createConsumer(
-                String groupId, String clientIdPrefix, String clientIdSuffix, Properties properties) {
-            return this.springs.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties);
-        }
-
-        @Override
-        public Consumer<Object, Object> createConsumer(String groupId, String clientIdPrefix, String clientIdSuffix) {
-            return createConsumer(groupId, clientIdPrefix, clientIdSuffix, null);
-        }
-
-        @Override
-        public boolean isAutoCommit() {
-            return this.springs.isAutoCommit();
-        }
-
-        @Override
-        public Map<String, Object> getConfigurationProperties() {
-            return this.springs.getConfigurationProperties();
+            InvocationHandler delegating = (proxy, method, arguments) -> method.invoke(consumers, arguments);
+            return plain.with(
+                    factory -> factory.setConsumerFactory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
+                            ConflictsIT.class.getClassLoader(), new Class<?>[] {ConsumerFactory.class}, delegating)));
         }
     }
 }

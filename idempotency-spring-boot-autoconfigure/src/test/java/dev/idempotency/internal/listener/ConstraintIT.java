@@ -1,14 +1,19 @@
 package dev.idempotency.internal.listener;
 
+import static dev.idempotency.app.Thrown.assertThrown;
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.Duplicate;
+import dev.idempotency.internal.dedup.ClaimStrategy;
+import dev.idempotency.internal.dedup.JdbcStrategyFactory;
 import dev.idempotency.listener.ledger.Account;
 import jakarta.persistence.EntityManager;
 import java.lang.annotation.Retention;
@@ -17,6 +22,9 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -68,11 +76,15 @@ class ConstraintIT extends ListenersTest {
     @ParameterizedTest
     @CsvSource({
         "wrapped, 1, 0",
+        "in-a-batch, 1, 0",
         "late, 1, 0",
         "elsewhere, 0, 2",
         "late-elsewhere, 0, 2",
         "in-another, 1, 1",
         "caught, 1, 1",
+        "suppressed, 1, 1",
+        "of-another, 1, 1",
+        "with-another, 1, 1",
         "in-a-savepoint, 2, 0"
     })
     void onlyAViolationThatEndedTheListenersTransactionMakesADuplicate(String how, int applied, int givenUp) {
@@ -87,6 +99,16 @@ class ConstraintIT extends ListenersTest {
                 .isZero();
     }
 
+    @Test
+    void withoutTheListenersTransactionNobodyIsLetIn() {
+        JdbcStrategyFactory strategies = this.app.bean(JdbcStrategyFactory.class);
+        ClaimStrategy strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_name"));
+        assertThrown(
+                UnprotectedCallException.class,
+                () -> strategy.claim(List.of()),
+                "no transaction of the store's DataSource");
+    }
+
     static class Paying extends Listener {
 
         @Autowired
@@ -94,7 +116,7 @@ class ConstraintIT extends ListenersTest {
 
         @OwnTopic
         @ByConstraint
-        void on(String payload) throws Exception {
+        void on(String payload) {
             happen(payload);
             this.payments.pay(payload);
         }
@@ -153,7 +175,8 @@ class ConstraintIT extends ListenersTest {
             this.jdbc = jdbc;
             this.another = new TransactionTemplate(transactions);
             this.another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-            jdbc.execute("create table payment (name varchar(100) not null, constraint payment_name unique (name))");
+            jdbc.execute("create table payment (name varchar(100) not null constraint payment_name unique,"
+                    + " other varchar(100) constraint payment_other unique)");
             jdbc.execute("create table settled (name varchar(100) not null,"
                     + " constraint settled_name unique (name) deferrable initially deferred)");
         }
@@ -162,11 +185,19 @@ class ConstraintIT extends ListenersTest {
             this.jdbc.update("insert into " + table + " (name) values (?)", name);
         }
 
-        void pay(String payload) throws Exception {
+        void pay(String payload) {
             Runnable insert = () -> insert("payment", payload);
             Runnable insertInAnother = () -> this.another.executeWithoutResult(status -> insert.run());
             switch (payload) {
-                case "wrapped" -> wrap(insert);
+                case "wrapped" -> failWith(ex -> new Exception("checked", new Error(ex)), insert);
+                case "in-a-batch" -> this.jdbc.batchUpdate("insert into payment (name) values ('in-a-batch')");
+                case "suppressed" -> failWith(Payments::suppressing, insert);
+                case "of-another" ->
+                    this.jdbc.update(
+                            "insert into payment values (?, ?)",
+                            UUID.randomUUID().toString(),
+                            payload);
+                case "with-another" -> failWith(ex -> new SQLException("of another", "23505", ex), insert);
                 case "late" -> HasEffects.beforeCommit(insert);
                 case "elsewhere" -> fail(insertInAnother);
                 case "late-elsewhere" -> HasEffects.beforeCommit(() -> fail(insertInAnother));
@@ -181,12 +212,18 @@ class ConstraintIT extends ListenersTest {
             throw new IllegalStateException("after another transaction has committed");
         }
 
-        private static void wrap(Runnable insert) throws Exception {
+        private static void failWith(Function<RuntimeException, Exception> failure, Runnable insert) {
             try {
                 insert.run();
             } catch (RuntimeException ex) {
-                throw new Exception("checked", new Error(ex));
+                throw undeclared(failure.apply(ex));
             }
+        }
+
+        private static Exception suppressing(RuntimeException violation) {
+            Exception other = new IllegalStateException("something else");
+            other.addSuppressed(violation);
+            return other;
         }
 
         private static void swallow(Runnable insert) {

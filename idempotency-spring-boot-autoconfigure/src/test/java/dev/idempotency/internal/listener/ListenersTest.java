@@ -13,6 +13,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -119,9 +120,12 @@ abstract class ListenersTest extends SharedApplicationTest {
             new ArrayList<>(payloads).forEach(this::happen);
         }
 
-        /** Fails for the payload {@code fails}, and for {@code fails-once} the first time. */
+        /** Fails for the payload {@code fails}, and for {@code fails-once} and {@code exhausts-once} the first time. */
         void obey(String payload) {
             happenAndFailOnceAt("fails-once", payload);
+            if (payload.equals("exhausts-once") && Collections.frequency(this.calls, payload) == 1) {
+                throw new OutOfMemoryError("for the test");
+            }
             if (payload.equals("fails")) {
                 throw new IllegalStateException(payload);
             }
@@ -134,8 +138,7 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         void happenAndFailOnceAt(String failing, String payload, RuntimeException failure) {
             happen(payload);
-            if (payload.equals(failing)
-                    && this.calls.stream().filter(failing::equals).count() == 1) {
+            if (payload.equals(failing) && Collections.frequency(this.calls, failing) == 1) {
                 throw failure;
             }
         }
@@ -146,6 +149,8 @@ abstract class ListenersTest extends SharedApplicationTest {
     @interface Application {
 
         Class<?>[] beans() default {};
+
+        int partitions() default 1;
 
         String[] properties() default {};
     }
@@ -159,7 +164,9 @@ abstract class ListenersTest extends SharedApplicationTest {
                 .filter(type -> Listener.class.isAssignableFrom(type) && !Modifier.isAbstract(type.getModifiers()))
                 .toArray(Class<?>[]::new);
         classes.addAll(Arrays.asList(listeners));
-        createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
+        createTopics(
+                application.partitions(),
+                Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
         List<String> all =
                 new ArrayList<>(List.of("idempotency.cleanup.enabled=false", "idempotency.errors.max-attempts=3"));
         all.addAll(Arrays.asList(application.properties()));
@@ -206,10 +213,13 @@ abstract class ListenersTest extends SharedApplicationTest {
                 .forEach(MessageListenerContainer::start);
     }
 
+    /** To each partition in turn. */
     void send(Class<? extends Listener> listener, String... messages) {
-        for (String message : messages) {
-            String[] parts = message.split(":", 2);
-            this.app.send(topic(listener), parts[0].isEmpty() ? null : parts[0], parts[1]);
+        int partitions = getClass().getAnnotation(Application.class).partitions();
+        for (int i = 0; i < messages.length; i++) {
+            String[] parts = messages[i].split(":", 2);
+            String id = parts[0].isEmpty() ? null : parts[0];
+            this.app.send(TestApplication.message(topic(listener), i % partitions, id, parts[1]));
         }
     }
 

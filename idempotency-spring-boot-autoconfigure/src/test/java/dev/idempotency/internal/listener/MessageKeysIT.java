@@ -1,18 +1,23 @@
 package dev.idempotency.internal.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.key.MessageKeyResolver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -37,6 +42,29 @@ class MessageKeysIT extends ListenersTest {
                 .hasCauseInstanceOf(NumberFormatException.class));
         assertThat(outcomes(Throwing.class).missingKeys).hasSize(1);
         assertThat(effects(Throwing.class)).containsExactly("7");
+    }
+
+    /** How it goes on is a row of the contract. */
+    @Test
+    void aConsumerWhoseMessagesHaveHadNoKeyYetWaitsAndSaysWhereItLooks() {
+        send(Waiting.class, ":first");
+        startContainers(Waiting.class);
+        OutageRegistry outages = this.app.bean(OutageRegistry.class);
+        await().untilAsserted(
+                        () -> assertThat(outages.current()).singleElement().satisfies(outage -> {
+                            assertThat(outage.awaited()).isEqualTo(Awaited.KEYS);
+                            assertThat(outage.cause())
+                                    .contains(
+                                            topic(Waiting.class) + "-0@0",
+                                            "idempotency-key",
+                                            "@IdempotentListener(key",
+                                            "idempotency.key.headers",
+                                            "idempotency.key.on-missing=process");
+                        }));
+        Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+        assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
+        assertThat(health.getDetails()).containsKey("waitingForKeys").doesNotContainKey("waitingForDatabase");
+        assertThat(outcomes(Waiting.class).missingKeys).isEmpty();
     }
 
     @Test
@@ -102,6 +130,9 @@ class MessageKeysIT extends ListenersTest {
     @Container(factory = "handled")
     @IdempotentListener(key = "T(Long).parseLong(#payload)")
     static class Throwing extends OfRecords {}
+
+    @IdempotentListener
+    static class Waiting extends OfRecords {}
 
     @Import(Outcomes.class)
     static class Elsewhere {

@@ -14,7 +14,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Instances that come and go while messages are processed, some of which fail at first. */
@@ -39,7 +38,7 @@ class RollingRestartIT extends ApplicationTest {
         "group.protocol=consumer, true"
     })
     void nothingIsLostOrAppliedTwice(String membership, boolean immediateStop) {
-        FailingAtFirst.FAILED.clear();
+        Listeners.FAILED.clear();
         List<String> sent = new ArrayList<>();
         TestApplication[] instances = {start(membership, 0, immediateStop), start(membership, 1, immediateStop)};
         try {
@@ -63,7 +62,7 @@ class RollingRestartIT extends ApplicationTest {
                         .containsExactlyInAnyOrderElementsOf(
                                 sent.stream().map(id -> kind + " " + id).toList());
             }
-            assertThat(FailingAtFirst.FAILED).isNotEmpty();
+            assertThat(Listeners.FAILED).isNotEmpty();
         } finally {
             for (TestApplication instance : instances) {
                 instance.close();
@@ -81,39 +80,29 @@ class RollingRestartIT extends ApplicationTest {
                 Listeners.class);
     }
 
-    @Import(FailingAtFirst.class)
-    static class Listeners {
+    static class Listeners extends HasEffects {
 
-        private final FailingAtFirst work;
-
-        Listeners(FailingAtFirst work) {
-            this.work = work;
-        }
+        static final Set<String> FAILED = ConcurrentHashMap.newKeySet();
 
         @KafkaListener(topics = "${topic}", groupId = "${group}record", concurrency = "2")
         @IdempotentListener("record")
         void onRecord(String payload) {
-            this.work.on("record " + payload);
+            on("record " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}batch", batch = "true", concurrency = "2")
         @IdempotentListener("batch")
         void onBatch(List<String> payloads) {
-            payloads.forEach(payload -> this.work.on("batch " + payload));
+            payloads.forEach(payload -> on("batch " + payload));
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}poll", concurrency = "2")
         @IdempotentListener(value = "poll", transactionPerPoll = "true")
         void onPoll(String payload) {
-            this.work.on("poll " + payload);
+            on("poll " + payload);
         }
-    }
 
-    static class FailingAtFirst extends HasEffects {
-
-        static final Set<String> FAILED = ConcurrentHashMap.newKeySet();
-
-        void on(String name) {
+        private void on(String name) {
             this.effects.happen(name);
             if (name.endsWith("7") && FAILED.add(name)) {
                 throw new IllegalStateException(name);

@@ -9,26 +9,21 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.key.MessageIdHeader;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.listener.ContainerProperties;
-import org.springframework.kafka.listener.KafkaMessageListenerContainer;
-import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.SendTo;
 
 /** Replies that are kept with the claim, and sent again for duplicates of their requests. */
@@ -36,8 +31,6 @@ import org.springframework.messaging.handler.annotation.SendTo;
 class StoredRepliesIT extends SharedApplicationTest {
 
     private static final int LIMIT = 1000;
-
-    private ReplyingKafkaTemplate<String, String, String> requests;
 
     static class Listeners extends HasEffects {
 
@@ -80,40 +73,33 @@ class StoredRepliesIT extends SharedApplicationTest {
     }
 
     @BeforeAll
-    @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
         createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "odd", "large", "large-replies");
         start(Listeners.class, "idempotency.errors.max-attempts=3", "idempotency.producer.stamp-ids=true");
         assertThat(output.getAll()).doesNotContain("[reply]").doesNotContain("the reply is never sent");
-        ContainerProperties properties = new ContainerProperties(topic("replies"));
-        properties.setGroupId(topic("replies"));
-        this.requests = new ReplyingKafkaTemplate<>(
-                (ProducerFactory<String, String>) this.app.bean(ProducerFactory.class),
-                new KafkaMessageListenerContainer<>(
-                        (ConsumerFactory<String, String>) this.app.bean(ConsumerFactory.class), properties));
-        this.requests.start();
     }
 
-    @AfterAll
-    void stopRequests() {
-        this.requests.stop();
-    }
-
-    private String request(String id) throws Exception {
-        return this.requests
-                .sendAndReceive(TestApplication.message(topic("requests"), null, id, id), Duration.ofSeconds(30))
-                .get(30, TimeUnit.SECONDS)
-                .value();
+    private void request(String id, String correlation) {
+        ProducerRecord<String, String> request = TestApplication.message(topic("requests"), null, id, id);
+        request.headers()
+                .add(KafkaHeaders.REPLY_TOPIC, topic("replies").getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.CORRELATION_ID, correlation.getBytes(StandardCharsets.UTF_8));
+        this.app.send(request);
     }
 
     @Test
-    void theDuplicateOfARequestIsGivenTheFirstReplyAgain() throws Exception {
-        assertThat(this.requests.waitForAssignment(Duration.ofSeconds(30))).isTrue();
-        String first = request("a");
-        request("b");
+    void theDuplicateOfARequestIsGivenTheFirstReplyAgain() {
+        request("a", "first");
+        request("b", "second");
+        request("a", "third");
+        awaitCaughtUp("requests");
 
-        assertThat(request("a")).isEqualTo(first).startsWith("a is number ");
-
+        List<ConsumerRecord<String, String>> replies = TopicContents.of(topic("replies"));
+        assertThat(replies)
+                .extracting(reply -> new String(
+                        reply.headers().lastHeader(KafkaHeaders.CORRELATION_ID).value(), StandardCharsets.UTF_8))
+                .containsExactly("first", "second", "third");
+        assertThat(replies.get(2).value()).isEqualTo(replies.get(0).value()).startsWith("a is number ");
         assertThat(effectsOf("requests")).containsExactly("requests a", "requests b");
     }
 

@@ -20,31 +20,27 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.listener.BatchInterceptor;
 
 /** What the delivery contract does not say of messages that are known by the offsets of their records, or by versions. */
 @ListenersTest.Application(
-        beans = {SimpleMeterRegistry.class, StrategiesIT.Reordering.class},
+        beans = {SimpleMeterRegistry.class, StrategiesIT.Factories.class},
         properties = {
             "idempotency.retention=2d",
             "spring.kafka.consumer.isolation-level=read_committed",
@@ -52,6 +48,8 @@ import org.springframework.kafka.listener.BatchInterceptor;
             "management.endpoint.idempotency.access=unrestricted"
         })
 class StrategiesIT extends ListenersTest {
+
+    private static final AtomicInteger REORDERED = new AtomicInteger();
 
     @Test
     void aPositionThatIsForgottenLetsARewindBeProcessedAgain() {
@@ -63,8 +61,11 @@ class StrategiesIT extends ListenersTest {
         assertThat(this.app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
                 .isZero();
         IdempotencyEndpoint endpoint = this.app.bean(IdempotencyEndpoint.class);
-        assertThat(endpoint.read("forgotten", topic + "-0@0")).hasToString(report(0, true));
-        assertThat(endpoint.read("forgotten", topic + "-0@2")).hasToString(report(2, false));
+        String record = topic + "-0@0";
+        assertThat(endpoint.read("forgotten", record))
+                .asString()
+                .contains("messageId=" + record, "processed=true", "record=" + record);
+        assertThat(endpoint.read("forgotten", topic + "-0@2")).asString().contains("processed=false", "record=null");
         assertThat(endpoint.read("forgotten", topic + "-7@0")).isNull();
         assertThatExceptionOfType(InvalidEndpointRequestException.class)
                 .isThrownBy(() -> endpoint.read("forgotten", "an id"));
@@ -75,12 +76,6 @@ class StrategiesIT extends ListenersTest {
         }
         deliverAgain(Forgotten.class);
         assertThat(effects(Forgotten.class)).containsExactly("a", "a", "b", "b");
-    }
-
-    private String report(int offset, boolean processed) {
-        RecordCoordinates record = new RecordCoordinates(topic(Forgotten.class), 0, offset);
-        return "MessageReport[consumer=forgotten, messageId=%s, version=null, processed=%s, processedAt=null, age=null, record=%s, steps=[]]"
-                .formatted(record, processed, processed ? record : null);
     }
 
     @ParameterizedTest
@@ -135,7 +130,7 @@ class StrategiesIT extends ListenersTest {
     @ParameterizedTest
     @ValueSource(classes = {ReorderedBatches.class, ReorderedPolls.class})
     void recordsInAnotherOrderAreNotTakenForDuplicates(Class<? extends Listener> listener) {
-        this.app.bean(Reordering.class).remaining.set(3);
+        REORDERED.set(3);
         deliver(listener, ":a", ":fails", ":c");
         assertThat(effects(listener)).containsExactly("a", "c");
         assertThat(givenUp(listener)).containsExactly("fails");
@@ -156,30 +151,29 @@ class StrategiesIT extends ListenersTest {
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class Gaps extends OfBatches {}
 
+    @Container(factory = "reordering")
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class ReorderedBatches extends OfBatches {}
 
+    @Container(factory = "reordering")
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET, transactionPerPoll = "true")
     static class ReorderedPolls extends OfRecords {}
 
-    static class Reordering implements BatchInterceptor<Object, Object> {
+    static class Factories {
 
-        private final AtomicInteger remaining = new AtomicInteger();
+        /** Of three deliveries all but the first are reversed. */
+        @Bean
+        static ContainerFactory reordering(ContainerFactory plain) {
+            return plain.with(factory -> factory.setBatchInterceptor((records, consumer) -> {
+                int remaining = REORDERED.getAndDecrement();
+                return (remaining == 2 || remaining == 1) ? reversed(records) : records;
+            }));
+        }
 
-        @Override
-        public ConsumerRecords<Object, Object> intercept(
-                ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
-            int before = this.remaining.getAndDecrement();
-            if (before == 3 || before < 1) {
-                return records;
-            }
-            Map<TopicPartition, List<ConsumerRecord<Object, Object>>> reordered = new HashMap<>();
-            for (TopicPartition partition : records.partitions()) {
-                List<ConsumerRecord<Object, Object>> reversed = new ArrayList<>(records.records(partition));
-                Collections.reverse(reversed);
-                reordered.put(partition, reversed);
-            }
-            return new ConsumerRecords<>(reordered, Map.of());
+        private static ConsumerRecords<Object, Object> reversed(ConsumerRecords<Object, Object> records) {
+            List<ConsumerRecord<Object, Object>> reversed = new ArrayList<>();
+            records.forEach(record -> reversed.add(0, record));
+            return new ConsumerRecords<>(Map.of(records.partitions().iterator().next(), reversed), Map.of());
         }
     }
 
