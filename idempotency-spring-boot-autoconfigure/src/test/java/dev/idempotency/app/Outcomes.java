@@ -21,7 +21,6 @@ public class Outcomes implements IdempotencyEventListener {
     public final List<RecordCoordinates> resets = new CopyOnWriteArrayList<>();
     public final List<Stale> stale = new CopyOnWriteArrayList<>();
     public final List<RecordCoordinates> missingKeys = new CopyOnWriteArrayList<>();
-    public final List<RuntimeException> failedClaims = new CopyOnWriteArrayList<>();
     public final AtomicInteger failed = new AtomicInteger();
     public final AtomicInteger retried = new AtomicInteger();
 
@@ -29,11 +28,6 @@ public class Outcomes implements IdempotencyEventListener {
     public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
         this.consumers.add(consumer);
         return this;
-    }
-
-    @Override
-    public void claimFailed(RuntimeException reason, long nanos) {
-        this.failedClaims.add(reason);
     }
 
     @Override

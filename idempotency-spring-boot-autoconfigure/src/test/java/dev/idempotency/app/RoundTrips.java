@@ -9,8 +9,11 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * Stands between an application and PostgreSQL and counts how often the application waited for an answer: the server
@@ -24,6 +27,7 @@ public final class RoundTrips implements AutoCloseable {
 
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicBoolean cutting = new AtomicBoolean();
+    private final ExecutorService threads = Executors.newCachedThreadPool(new CustomizableThreadFactory("round-trips"));
     private final URI server;
     private final ServerSocket door;
 
@@ -34,7 +38,7 @@ public final class RoundTrips implements AutoCloseable {
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
-        inBackground(this::welcome);
+        this.threads.submit(this::welcome);
     }
 
     /** The URL that leads through here. Without encryption, so that the answers can be read. */
@@ -57,18 +61,18 @@ public final class RoundTrips implements AutoCloseable {
         return this.cutting.get();
     }
 
-    private void welcome() throws IOException {
-        while (!this.door.isClosed()) {
+    private Void welcome() throws IOException {
+        while (true) {
             Socket client = this.door.accept();
             int port = (this.server.getPort() > 0) ? this.server.getPort() : 5432;
             Socket upstream = new Socket(this.server.getHost(), port);
             client.setTcpNoDelay(true);
             upstream.setTcpNoDelay(true);
-            inBackground(() -> client.getInputStream().transferTo(upstream.getOutputStream()));
-            inBackground(() -> {
+            this.threads.submit(() -> client.getInputStream().transferTo(upstream.getOutputStream()));
+            this.threads.submit(() -> {
                 try (client;
                         upstream) {
-                    answer(
+                    return answer(
                             new DataInputStream(upstream.getInputStream()),
                             new DataOutputStream(client.getOutputStream()));
                 }
@@ -76,7 +80,7 @@ public final class RoundTrips implements AutoCloseable {
         }
     }
 
-    private void answer(DataInputStream from, DataOutputStream to) throws IOException {
+    private Void answer(DataInputStream from, DataOutputStream to) throws IOException {
         String command = "";
         while (true) {
             byte type = from.readByte();
@@ -85,7 +89,7 @@ public final class RoundTrips implements AutoCloseable {
             if (type == COMMAND_COMPLETE) {
                 command = new String(content, StandardCharsets.US_ASCII);
                 if (command.startsWith("COMMIT") && this.cutting.compareAndSet(true, false)) {
-                    return;
+                    return null;
                 }
             } else if (type == READY_FOR_QUERY && !command.startsWith("BEGIN")) {
                 this.count.incrementAndGet();
@@ -95,25 +99,6 @@ public final class RoundTrips implements AutoCloseable {
             to.write(content);
             to.flush();
         }
-    }
-
-    private interface Task {
-
-        void run() throws IOException;
-    }
-
-    private static void inBackground(Task task) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        task.run();
-                    } catch (IOException ex) {
-                        // One of the two has hung up.
-                    }
-                },
-                "round-trips");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     @Override

@@ -1,14 +1,5 @@
 package dev.idempotency.app;
 
-import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyEndpointAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyHealthAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyMetricsAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyProducerAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
@@ -28,28 +19,20 @@ import org.apache.kafka.common.TopicPartition;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurationImportSelector;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
-import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
-import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.data.jdbc.autoconfigure.DataJdbcRepositoriesAutoConfiguration;
 import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
-import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
-import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
-import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
-import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.AnnotationAttributes;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.core.KafkaTemplate;
 
@@ -235,32 +218,29 @@ public final class TestApplication implements AutoCloseable {
 
     /** What most tests need: Kafka, JDBC, transactions, and all of ours. */
     @Configuration(proxyBeanMethods = false)
-    @Import(Effects.class)
-    @ImportAutoConfiguration({
-        AopAutoConfiguration.class,
-        DataSourceAutoConfiguration.class,
-        DataSourceTransactionManagerAutoConfiguration.class,
-        FlywayAutoConfiguration.class,
-        IdempotencyAutoConfiguration.class,
-        IdempotencyCheckAutoConfiguration.class,
-        IdempotencyListenerAutoConfiguration.class,
-        IdempotencyOperatorsAutoConfiguration.class,
-        IdempotencyEndpointAutoConfiguration.class,
-        IdempotencyHealthAutoConfiguration.class,
-        IdempotencyMetricsAutoConfiguration.class,
-        IdempotencyProducerAutoConfiguration.class,
-        IdempotencyStoreAutoConfiguration.class,
-        JacksonAutoConfiguration.class,
-        JdbcTemplateAutoConfiguration.class,
-        KafkaAutoConfiguration.class,
-        LifecycleAutoConfiguration.class,
-        LiquibaseAutoConfiguration.class,
-        PropertyPlaceholderAutoConfiguration.class,
-        SslAutoConfiguration.class,
-        TransactionAutoConfiguration.class,
-        TransactionManagerCustomizationAutoConfiguration.class
-    })
+    @Import({Effects.class, SlimSelector.class})
     static class Slim {}
+
+    static final class SlimSelector extends AutoConfigurationImportSelector {
+
+        private static final String WANTED = "dev\\.idempotency\\..*|.*\\.(Aop|DataSource(TransactionManager)?|Flyway"
+                + "|Jackson|JdbcTemplate|Kafka|Lifecycle|Liquibase|PropertyPlaceholder|Ssl"
+                + "|Transaction(ManagerCustomization)?)AutoConfiguration";
+
+        @Override
+        protected AnnotationAttributes getAttributes(AnnotationMetadata metadata) {
+            String[] none = {};
+            return new AnnotationAttributes(Map.of("exclude", none, "excludeName", none));
+        }
+
+        @Override
+        protected List<String> getCandidateConfigurations(
+                AnnotationMetadata metadata, AnnotationAttributes attributes) {
+            return ImportCandidates.load(AutoConfiguration.class, getBeanClassLoader()).getCandidates().stream()
+                    .filter(name -> name.matches(WANTED))
+                    .toList();
+        }
+    }
 
     /** Asked for among an application's classes: Hibernate, and its transaction manager in the place of JDBC's. */
     @Configuration(proxyBeanMethods = false)

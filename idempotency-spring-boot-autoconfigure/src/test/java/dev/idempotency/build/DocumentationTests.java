@@ -14,9 +14,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -24,8 +23,6 @@ import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -47,44 +44,23 @@ class DocumentationTests {
             Map.of("README.md", 9_000, "CONTRIBUTING.md", 6_000, "docs/strategies.md", 3_000);
     private static final int LONGEST_CELL = 25;
 
-    private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
-    private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
-    private static final Pattern MESSAGE_LINK = Pattern.compile("([a-z-]+\\.md#[a-z-]+)");
-    private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
-    private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
-    private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
-    private static final Pattern IMPORT = Pattern.compile("(?m)^import (dev\\.idempotency\\.[\\w.]+);$");
-    private static final Pattern ELSEWHERE = Pattern.compile("@(EmbeddedKafka|ServiceConnection|Import\\(Servers)");
-    private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
-    private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)`");
-    private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
-    private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
-    private static final Pattern PROPERTY_ROW =
-            Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
+    private static final String LINK = "]\\(([^)\\s]+)\\)";
+    private static final String ANCHOR = "<a id=\"([^\"]+)\"></a>";
 
     @Test
     void everyLinkLeadsSomewhere() {
-        List<String> broken = new ArrayList<>();
-        for (Path page : Documentation.pages()) {
-            String text = CODE.matcher(Documentation.read(page)).replaceAll("");
-            LINK.matcher(text).results().map(match -> match.group(1)).forEach(link -> {
-                if (!link.contains("://") && !leadsSomewhere(page, link)) {
-                    broken.add(Documentation.nameOf(page) + ": " + link);
-                }
-            });
-        }
-        assertThat(broken).isEmpty();
+        assertThat(Documentation.pages()).allSatisfy(page -> assertThat(find(LINK, prose(page)))
+                .filteredOn(link -> !link.contains("://"))
+                .as(Documentation.nameOf(page))
+                .allMatch(link -> leadsSomewhere(page, link)));
     }
 
     @Test
     void everyLinkInAMessageLeadsSomewhere() {
         Path docs = Path.of("../docs/README.md").toAbsolutePath().normalize();
-        List<String> links = Documentation.sources()
-                .flatMap(DocumentationTests::javaFiles)
-                .flatMap(file -> MESSAGE_LINK.matcher(Documentation.read(file)).results())
-                .map(match -> match.group(1))
-                .toList();
-        assertThat(links).hasSizeGreaterThan(1).allMatch(link -> leadsSomewhere(docs, link));
+        assertThat(sources().flatMap(source -> find("([a-z-]+\\.md#[a-z-]+)", source)))
+                .hasSizeGreaterThan(1)
+                .allMatch(link -> leadsSomewhere(docs, link));
     }
 
     @Test
@@ -109,30 +85,30 @@ class DocumentationTests {
     void everyPageThatSaysHowToDoSomethingHasCode() {
         String overview = Documentation.read("docs/README.md");
         String howTo = overview.substring(overview.indexOf("## How to"), overview.indexOf("## Reference"));
-        assertThat(LINK.matcher(howTo).results().map(match -> "docs/" + match.group(1)))
-                .hasSizeGreaterThan(10)
-                .allSatisfy(page -> assertThat(Documentation.read(page)).containsPattern("```(java|yaml|shell|sql)"));
+        assertThat(find(LINK, howTo)).hasSizeGreaterThan(10).allSatisfy(page -> assertThat(
+                        Documentation.read("docs/" + page))
+                .containsPattern("```(java|yaml|shell|sql)"));
     }
 
     @Test
     void noTableCellIsAParagraph() {
-        assertThat(Documentation.pages().stream().flatMap(page -> CODE.matcher(Documentation.read(page))
-                        .replaceAll("")
-                        .lines()
-                        .filter(line -> line.startsWith("|"))
-                        .flatMap(line -> Stream.of(line.split("(?<!\\\\)\\|")))
-                        .map(cell -> LINK.matcher(ANCHOR.matcher(cell).replaceAll(""))
-                                .replaceAll("]")
-                                .strip())
-                        .filter(cell -> cell.split("\\s+").length > LONGEST_CELL)
-                        .map(cell -> Documentation.nameOf(page) + ": " + cell)))
-                .isEmpty();
+        assertThat(Documentation.pages())
+                .allSatisfy(page -> assertThat(prose(page).lines())
+                        .filteredOn(line -> line.startsWith("|"))
+                        .flatMap(line -> List.of(line.split("(?<!\\\\)\\|")))
+                        .as(Documentation.nameOf(page))
+                        .noneMatch(cell -> cell.replaceAll(ANCHOR, "")
+                                        .replaceAll(LINK, "]")
+                                        .strip()
+                                        .split("\\s+")
+                                        .length
+                                > LONGEST_CELL));
     }
 
     @Test
     void everyPropertyIsDocumentedWithItsDefaultAndNoOther() throws IOException {
         Map<String, String> documented = new TreeMap<>();
-        PROPERTY_ROW
+        Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|")
                 .matcher(Documentation.read("docs/properties.md"))
                 .results()
                 .forEach(row -> documented.put(row.group(1), (row.group(2) != null) ? row.group(2) : ""));
@@ -141,14 +117,10 @@ class DocumentationTests {
 
     @Test
     void everyCheckHasAnAnchorOfItsOwnInItsPageAndNoOtherHas() {
-        Set<String> anchors = ANCHOR.matcher(Documentation.read("docs/checks.md"))
-                .results()
-                .map(match -> match.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
-        assertThat(anchors)
-                .isEqualTo(Arrays.stream(StartupCheck.values())
+        assertThat(find(ANCHOR, Documentation.read("docs/checks.md")))
+                .containsExactlyInAnyOrderElementsOf(Arrays.stream(StartupCheck.values())
                         .map(StartupCheck::toString)
-                        .collect(Collectors.toCollection(TreeSet::new)));
+                        .toList());
     }
 
     @Test
@@ -177,26 +149,24 @@ class DocumentationTests {
     @Test
     void messagesWithARemedyAreThoseOfTheCode() {
         String page = Documentation.read("docs/troubleshooting.md");
-        List<String> parts = MESSAGE.matcher(page.substring(0, page.indexOf("## A message was applied twice")))
-                .results()
-                .map(match -> match.group(1))
+        List<String> parts = find(
+                        "(?m)^\\| `([^`]+)`", page.substring(0, page.indexOf("## A message was applied twice")))
                 .filter(message -> !message.startsWith("Found non-empty schema"))
                 .flatMap(message -> Stream.of(message.split("…")))
                 .map(String::strip)
                 .toList();
-        String literals = Documentation.sources()
-                .flatMap(DocumentationTests::javaFiles)
-                .map(file -> Documentation.read(file).replaceAll("\"\\s*\\+\\s*\"", ""))
-                .collect(Collectors.joining());
         assertThat(parts).hasSizeGreaterThan(20);
-        assertThat(literals).contains(parts);
+        assertThat(sources()
+                        .map(source -> source.replaceAll("\"\\s*\\+\\s*\"", ""))
+                        .collect(Collectors.joining()))
+                .contains(parts);
     }
 
     @Test
     void everyAlertHasARemedy() {
-        List<String> alerts = ALERT.matcher(Documentation.read("observability/prometheus/idempotency-alerts.yml"))
-                .results()
-                .map(match -> "| `" + match.group(1) + "` |")
+        List<String> alerts = find(
+                        "- alert: (\\w+)", Documentation.read("observability/prometheus/idempotency-alerts.yml"))
+                .map("| `%s` |"::formatted)
                 .toList();
         assertThat(alerts).isNotEmpty();
         assertThat(Documentation.read("docs/troubleshooting.md")).contains(alerts);
@@ -219,13 +189,7 @@ class DocumentationTests {
     void theMapForNewcomersNamesTypesThatThereAre() {
         String map = Documentation.read("docs/internals.md");
         map = map.substring(0, map.indexOf("## Easy to get wrong"));
-        List<String> named = TYPE.matcher(map)
-                .results()
-                .map(match -> match.group(1))
-                .distinct()
-                .toList();
-        assertThat(named).hasSizeGreaterThan(20);
-        assertThat(sourceFiles()).containsAll(named);
+        assertThat(find("`([A-Z][A-Za-z]+)`", map)).hasSizeGreaterThan(20).isSubsetOf(sourceFiles());
     }
 
     /**
@@ -241,39 +205,51 @@ class DocumentationTests {
                 .flatMap(DocumentationTests::javaFiles)
                 .map(file -> words(Documentation.read(file)))
                 .collect(Collectors.joining("\n"));
-        List<String> examples = Documentation.pages().stream()
-                .flatMap(page -> JAVA.matcher(Documentation.read(page)).results())
-                .filter(match -> !ELSEWHERE.matcher(match.group(1)).find())
-                .map(match -> words(match.group(1).replaceFirst("@RabbitListener.*", "")))
-                .toList();
-        assertThat(examples).hasSizeGreaterThan(20).allSatisfy(example -> assertThat(sources.contains(example))
-                .as(example)
-                .isTrue());
+        assertThat(findInPages("(?s)```java\\n(.*?)```"))
+                .filteredOn(example -> !example.matches("(?s).*@(EmbeddedKafka|ServiceConnection|Import\\(Servers).*"))
+                .hasSizeGreaterThan(20)
+                .extracting(example -> words(example.replaceFirst("@RabbitListener.*", "")))
+                .allSatisfy(example ->
+                        assertThat(sources.contains(example)).as(example).isTrue());
     }
 
     @Test
     void everyImportOfAnExampleExists() {
-        List<String> imports = Documentation.pages().stream()
-                .flatMap(page -> IMPORT.matcher(Documentation.read(page)).results())
-                .map(match -> match.group(1).replace('.', '/') + ".java")
-                .distinct()
-                .toList();
-        assertThat(imports).hasSizeGreaterThan(10).allSatisfy(file -> assertThat(Stream.concat(
-                                Documentation.sources(),
-                                Stream.of(Path.of("../idempotency-spring-boot-test/src/main/java")))
-                        .map(folder -> folder.resolve(file)))
-                .anyMatch(Files::exists));
+        assertThat(findInPages("(?m)^import (dev\\.idempotency\\.[\\w.]+);$"))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(type -> assertThat(Stream.concat(
+                                        Documentation.sources(),
+                                        Stream.of(Path.of("../idempotency-spring-boot-test/src/main/java")))
+                                .map(folder -> folder.resolve(type.replace('.', '/') + ".java")))
+                        .anyMatch(Files::exists));
     }
 
     @Test
     void everyPropertyInAYamlExampleExists() throws IOException {
-        Set<String> known = properties().keySet();
-        List<String> named = Documentation.pages().stream()
-                .flatMap(page -> YAML.matcher(Documentation.read(page)).results())
-                .flatMap(match -> propertiesIn(match.group(1)).stringPropertyNames().stream())
-                .filter(name -> name.startsWith("idempotency.") || name.startsWith("management.endpoint.idempotency"))
-                .toList();
-        assertThat(named).isNotEmpty().allSatisfy(name -> assertThat(known).contains(name));
+        assertThat(findInPages("(?s)```yaml\\n(.*?)```")
+                        .flatMap(yaml -> propertiesIn(yaml).stringPropertyNames().stream()))
+                .filteredOn(
+                        name -> name.startsWith("idempotency.") || name.startsWith("management.endpoint.idempotency"))
+                .isNotEmpty()
+                .isSubsetOf(properties().keySet());
+    }
+
+    private static Stream<String> find(String regex, String text) {
+        return Pattern.compile(regex).matcher(text).results().map(match -> match.group(1));
+    }
+
+    private static Stream<String> findInPages(String regex) {
+        return Documentation.pages().stream().flatMap(page -> find(regex, Documentation.read(page)));
+    }
+
+    /** A page without the examples in it. */
+    private static String prose(Path page) {
+        return Documentation.read(page).replaceAll("(?ms)^```.*?^```", "");
+    }
+
+    /** The library's code, file by file. */
+    private static Stream<String> sources() {
+        return Documentation.sources().flatMap(DocumentationTests::javaFiles).map(Documentation::read);
     }
 
     private static Properties propertiesIn(String yaml) {
@@ -344,14 +320,10 @@ class DocumentationTests {
     }
 
     private static Set<String> anchorsOf(Path page) {
-        String text = CODE.matcher(Documentation.read(page)).replaceAll("");
-        Map<String, Integer> seen = new LinkedHashMap<>();
-        Set<String> anchors = ANCHOR.matcher(text)
-                .results()
-                .map(match -> match.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
-        HEADING.matcher(text).results().map(MatchResult::group).forEach(heading -> {
-            String slug = slug(heading);
+        String text = prose(page);
+        Map<String, Integer> seen = new HashMap<>();
+        Set<String> anchors = find(ANCHOR, text).collect(Collectors.toSet());
+        find("(?m)^#+ (.*)$", text).map(DocumentationTests::slug).forEach(slug -> {
             int times = seen.merge(slug, 1, Integer::sum);
             anchors.add((times == 1) ? slug : slug + "-" + (times - 1));
         });
@@ -360,8 +332,7 @@ class DocumentationTests {
 
     /** The anchor that GitHub gives to a heading. */
     private static String slug(String heading) {
-        return heading.replaceFirst("^#+ ", "")
-                .toLowerCase(Locale.ROOT)
+        return heading.toLowerCase(Locale.ROOT)
                 .replaceAll("[^\\p{L}\\p{N} _-]", "")
                 .trim()
                 .replace(' ', '-');

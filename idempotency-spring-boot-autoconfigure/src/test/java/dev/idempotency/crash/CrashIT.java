@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.crash.CrashingApplication.AtCommitListener;
 import dev.idempotency.crash.CrashingApplication.CrashPoint;
+import dev.idempotency.crash.CrashingApplication.Listener;
+import dev.idempotency.crash.CrashingApplication.OffsetListener;
+import dev.idempotency.crash.CrashingApplication.PollListener;
+import dev.idempotency.crash.CrashingApplication.VersionListener;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -19,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -29,39 +31,24 @@ class CrashIT extends ApplicationTest {
 
     static final int MESSAGES = 600;
 
-    /** Before the commit nothing is applied of the message, and after it, it is applied once and for all. */
-    @ParameterizedTest
-    @CsvSource({"Listener, BEFORE_COMMIT", "Listener, AFTER_COMMIT"})
-    @CsvSource({"AtCommitListener, BEFORE_COMMIT", "AtCommitListener, AFTER_COMMIT"})
-    void aJvmThatDiesAroundTheCommitAppliesItsMessageOnce(String name, CrashPoint crash) throws Exception {
-        Class<?> listener = listener(name);
-        send(15);
-        Process process = launch(listener, crash);
-        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).isEqualTo(137);
-        try (TestApplication app = start(listener, Outcomes.class)) {
-            app.awaitCaughtUp(this.group, this.topic);
-            assertAppliedOnce(app, 15);
-            int redelivered = (crash == CrashPoint.AFTER_COMMIT) ? 1 : 0;
-            assertThat(app.bean(Outcomes.class).duplicates).hasSizeGreaterThanOrEqualTo(redelivered);
-        }
-    }
-
-    private static Class<?> listener(String name) throws ClassNotFoundException {
-        return Class.forName(CrashingApplication.class.getName() + "$" + name);
-    }
-
     private static void assertAppliedOnce(TestApplication app, int messages) {
         assertThat(app.bean(Effects.class).counts()).hasSize(messages).allSatisfy((name, count) -> assertThat(count)
                 .isOne());
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Listener", "AtCommitListener", "PollListener", "VersionListener", "OffsetListener"})
-    void aProcessThatIsKilledAppliesEveryMessageOnce(String name) throws Exception {
+    @ValueSource(
+            classes = {
+                Listener.class,
+                AtCommitListener.class,
+                PollListener.class,
+                VersionListener.class,
+                OffsetListener.class
+            })
+    void aProcessThatIsKilledAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         send(MESSAGES);
-        killAtWork(listener(name), 1);
-        try (TestApplication app = start(listener(name))) {
+        killAtWork(listener, 1);
+        try (TestApplication app = start(listener)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertAppliedOnce(app, MESSAGES);
         }

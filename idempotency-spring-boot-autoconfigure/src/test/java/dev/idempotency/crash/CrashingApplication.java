@@ -7,12 +7,9 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.event.ConsumerDescription;
-import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import java.io.IOException;
@@ -31,10 +28,8 @@ import org.springframework.kafka.annotation.KafkaListener;
 /** Runs in a JVM of its own, so that it can die. */
 final class CrashingApplication {
 
-    /** Where it dies: at the tenth message, or before, in and after the steps of the first. */
+    /** Where it dies: before, in and after the steps of its message. */
     enum CrashPoint {
-        BEFORE_COMMIT,
-        AFTER_COMMIT,
         BEFORE_CHARGE,
         CHARGED_AND_NOT_RECORDED,
         CHARGE_RECORDED,
@@ -49,8 +44,6 @@ final class CrashingApplication {
 
     /** Lets whoever is started again take the dead one's place at once, not when its session has timed out. */
     static final String SAME_MEMBER = "spring.kafka.consumer.properties.group.instance.id=the-one-that-dies";
-
-    private static final int MESSAGES_BEFORE_CRASH = 10;
 
     /** Two processes together do not come to the end. */
     private static final int MESSAGES_BEFORE_KILL = CrashIT.MESSAGES / 2 - 50;
@@ -87,8 +80,7 @@ final class CrashingApplication {
                         "group=" + arguments[2],
                         "crash=" + arguments[3],
                         "spring.kafka.consumer.max-poll-records=" + RECORDS_A_POLL),
-                Class.forName(arguments[4]),
-                DiesAfterCommit.class);
+                Class.forName(arguments[4]));
         System.out.println("started");
     }
 
@@ -163,37 +155,9 @@ final class CrashingApplication {
         final void process(String payload) {
             this.effects.happen(payload);
             int call = this.calls.merge(Thread.currentThread(), 1, Integer::sum);
-            if (call == MESSAGES_BEFORE_CRASH && this.crash == CrashPoint.BEFORE_COMMIT) {
-                die();
-            }
             if (call > MESSAGES_BEFORE_KILL && this.crash == CrashPoint.KILLED) {
                 new CompletableFuture<>().join();
             }
-        }
-    }
-
-    /** Observers hear of a message after the database's commit and before the offset's. */
-    static class DiesAfterCommit implements IdempotencyEventListener {
-
-        private final CrashPoint crash;
-        private int processed;
-
-        DiesAfterCommit(@Value("${crash}") CrashPoint crash) {
-            this.crash = crash;
-        }
-
-        @Override
-        public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
-            return new IdempotencyEventListener() {
-
-                @Override
-                public void processed(MessageId id, RecordCoordinates coordinates) {
-                    if (++DiesAfterCommit.this.processed == MESSAGES_BEFORE_CRASH
-                            && DiesAfterCommit.this.crash == CrashPoint.AFTER_COMMIT) {
-                        die();
-                    }
-                }
-            };
         }
     }
 }

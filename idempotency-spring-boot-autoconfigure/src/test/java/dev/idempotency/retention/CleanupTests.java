@@ -69,7 +69,7 @@ class CleanupTests {
     }
 
     @Test
-    void aTaskThatFailsIsLeftForThisRunAndKeepsNoOtherFromItsWork() {
+    void aTaskThatFailsIsLeftForThisRunAndKeepsNoOtherFromItsWork(CapturedOutput output) {
         RowsInMemory failing = new RowsInMemory("processed", this.protocol, 5, 5, 5);
         failing.failWith(new DataAccessResourceFailureException("down"));
         RowsInMemory working = new RowsInMemory("inbox", this.protocol, 12);
@@ -79,6 +79,7 @@ class CleanupTests {
         assertThat(run.failed()).isTrue();
         assertThat(run.keepsUp()).isFalse();
         assertThat(run.deleted()).isEqualTo(12);
+        assertThat(output).contains("Old rows could not be removed");
     }
 
     @Test
@@ -105,22 +106,20 @@ class CleanupTests {
         }
     }
 
+    private interface Observer extends IdempotencyEventListener {
+
+        @Override
+        void cleanupRan(CleanupRun run);
+    }
+
     @Test
     void observersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
         List<CleanupRun> heard = new ArrayList<>();
-        IdempotencyEventListener broken = new IdempotencyEventListener() {
-            @Override
-            public void cleanupRan(CleanupRun run) {
-                throw new IllegalStateException("broken observer");
-            }
+        Observer broken = run -> {
+            throw new IllegalStateException("broken observer");
         };
-        IdempotencyEventListener hearing = new IdempotencyEventListener() {
-            @Override
-            public void cleanupRan(CleanupRun run) {
-                heard.add(run);
-            }
-        };
+        Observer hearing = heard::add;
         Cleanup cleanup = new Cleanup(List.of(rows), BATCH_SIZE, ROWS_PER_RUN, List.of(broken, hearing));
         CleanupRun first = cleanup.run();
         assertThat(heard).containsExactly(first);

@@ -58,6 +58,7 @@ class IdempotencyTesterIT {
     private KafkaListenerEndpointRegistry containers;
 
     private final String id = UUID.randomUUID().toString();
+    private final String other = this.id + "-b";
 
     @DynamicPropertySource
     static void properties(DynamicPropertyRegistry registry) {
@@ -91,7 +92,7 @@ class IdempotencyTesterIT {
                 .as("without a broker")
                 .isNotEmpty()
                 .noneMatch(MessageListenerContainer::isRunning);
-        delivery.apply(this.tester.consumer(consumer).deliver(record(topic, 0, this.id)));
+        delivery.apply(deliver(consumer, record(topic, 0, this.id)));
 
         assertThat(this.tester.consumer(consumer))
                 .hasProcessed(this.id)
@@ -106,51 +107,41 @@ class IdempotencyTesterIT {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("tested", 3, 17, "key", null);
         record.headers().add("message-id", bytes(this.id));
 
-        assertThat(this.tester.consumer("ledger").deliver(record).twice())
-                .hasProcessed(this.id)
-                .hasDropped(1);
+        assertThat(deliver("ledger", record).twice()).hasProcessed(this.id).hasDropped(1);
         assertThat(this.effects.of("ledger")).contains("tombstone");
     }
 
     @ParameterizedTest
     @CsvSource({"ledger, tested", "batch, tested", "poll, tested", "manual, tested-odd", "offsets, tested-odd"})
     void whatWasRolledBackAfterTheWorkIsRedeliveredAndDoneOnce(String consumer, String topic) {
-        String other = this.id + "-b";
-
-        TestedConsumer tested = this.tester
-                .consumer(consumer)
-                .deliver(record(topic, 0, this.id), record(topic, 0, other))
+        TestedConsumer tested = deliver(consumer, record(topic, 0, this.id), record(topic, 0, this.other))
                 .withRollbackAfterWork();
 
         assertThat(tested).hasDropped(0).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
-        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
+        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, this.other);
     }
 
     @ParameterizedTest
     @CsvSource({"charges, charge", "charges, mail", "charged-batch, charge", "charged-batch, mail"})
     void aStepIsNotRepeatedAfterACrash(String consumer, String step) {
-        String other = this.id + "-b";
-
-        TestedConsumer tested = this.tester
-                .consumer(consumer)
-                .deliver(record("tested", 0, this.id), record("tested", 0, other))
+        TestedConsumer tested = deliver(consumer, record("tested", 0, this.id), record("tested", 0, this.other))
                 .crashingAfterStep(step);
 
         assertThat(tested).hasDeadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
-        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
+        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, this.other);
         assertThat(this.listeners.calls())
                 .containsOnlyOnce(
                         consumer + " charges " + this.id,
-                        consumer + " charges " + other,
+                        consumer + " charges " + this.other,
                         consumer + " mails " + this.id,
-                        consumer + " mails " + other);
+                        consumer + " mails " + this.other);
     }
 
     @Test
     void aCrashThatDoesNotHappenIsNoSuccess() {
-        TestDelivery delivery = this.tester.consumer("charges").deliver(payment(this.id));
+        TestDelivery delivery = deliver("charges", payment(this.id));
         assertFails(() -> delivery.crashingAfterStep("other"), "has not come to the end of a step 'other'");
     }
 
@@ -165,18 +156,18 @@ class IdempotencyTesterIT {
 
     @Test
     void aRollbackThatDoesNotHappenIsNoSuccess() {
-        TestDelivery delivery = this.tester.consumer("ledger").deliver(payment(this.id));
+        TestDelivery delivery = deliver("ledger", payment(this.id));
         delivery.once();
 
         assertFails(delivery::withRollbackAfterWork, "consumer 'ledger' was not called with any of the records");
         assertThatIllegalStateException()
-                .isThrownBy(this.tester.consumer("unprotected").deliver(payment(this.id))::withRollbackAfterWork)
+                .isThrownBy(deliver("unprotected", payment(this.id))::withRollbackAfterWork)
                 .withMessageContaining("without @IdempotentListener");
     }
 
     @Test
     void aContainerThatStopsFailsTheDelivery() {
-        TestDelivery delivery = this.tester.consumer("stopping").deliver(record("odd-stopping", 0, this.id));
+        TestDelivery delivery = deliver("stopping", record("odd-stopping", 0, this.id));
         assertFails(delivery::once, "The container of consumer 'stopping' has stopped");
     }
 
@@ -196,7 +187,7 @@ class IdempotencyTesterIT {
     void aPayloadIsWrittenByTheProducersSerializerAndItsKeyIsReadFromWhatTheListenerGets() {
         ProducerRecord<String, Order> order = new ProducerRecord<>("tested-orders", new Order(this.id));
 
-        assertThat(this.tester.consumer("orders").deliver(order).thenRepublished())
+        assertThat(deliver("orders", order).thenRepublished())
                 .hasProcessed(this.id)
                 .hasDropped(1);
         assertThat(this.effects.of("orders")).containsOnlyOnce(this.id);
@@ -205,45 +196,35 @@ class IdempotencyTesterIT {
     @Test
     void whatIsSentStandsBehindWhatWasGivenItsPlace() {
         ConsumerRecord<String, String> placed = new ConsumerRecord<>("tested-odd", 5, 41, "key", this.id);
-        this.tester.consumer("offsets").deliver(placed).once();
-        this.tester
-                .consumer("offsets")
-                .deliver(record("tested-odd", 5, this.id + "-b"))
-                .once();
+        deliver("offsets", placed).once();
+        deliver("offsets", record("tested-odd", 5, this.other)).once();
 
         assertThat(this.tester.consumer("offsets")).hasDropped(0);
-        assertThat(this.effects.of("offsets")).contains(this.id, this.id + "-b");
+        assertThat(this.effects.of("offsets")).contains(this.id, this.other);
     }
 
     @Test
     void recordsThatStandAtTheSamePlaceAreRefusedRatherThanLost() {
         ConsumerRecord<String, String> first = new ConsumerRecord<>("tested", 0, 0, "key", this.id);
-        ConsumerRecord<String, String> second = new ConsumerRecord<>("tested", 0, 0, "key", this.id + "-b");
+        ConsumerRecord<String, String> second = new ConsumerRecord<>("tested", 0, 0, "key", this.other);
 
-        assertRefused(() -> this.tester.consumer("ledger").deliver(first, second), "tested-0@0", "its own offset");
+        assertRefused(() -> deliver("ledger", first, second), "tested-0@0", "its own offset");
     }
 
     @Test
     void recordsDeliveredTogetherAreOneBatch() {
-        String other = this.id + "-b";
-
-        assertThat(this.tester
-                        .consumer("batch")
-                        .deliver(payment(this.id), payment(other), payment(this.id))
+        assertThat(deliver("batch", payment(this.id), payment(this.other), payment(this.id))
                         .twice())
-                .hasProcessed(this.id, other)
+                .hasProcessed(this.id, this.other)
                 .hasDropped(4);
-        assertThat(this.effects.of("batches")).contains("[%s, %s]".formatted(this.id, other));
+        assertThat(this.effects.of("batches")).contains("[%s, %s]".formatted(this.id, this.other));
     }
 
     @Test
     void aBatchThatFailsIsTakenApartAndWhatFailsForGoodIsDeadLettered() {
         String poison = "poison-" + this.id;
 
-        assertThat(this.tester
-                        .consumer("batch")
-                        .deliver(payment(this.id), payment(poison))
-                        .once())
+        assertThat(deliver("batch", payment(this.id), payment(poison)).once())
                 .hasProcessed(this.id)
                 .hasDeadLettered(1);
         assertThat(this.effects.of("batch")).containsOnlyOnce(this.id).doesNotContain(poison);
@@ -251,7 +232,7 @@ class IdempotencyTesterIT {
 
     @Test
     void aMessageThatFailsComesAgainUntilItSucceeds() {
-        assertThat(this.tester.consumer("failing").deliver(odd(this.id)).once())
+        assertThat(deliver("failing", odd(this.id)).once())
                 .hasProcessed(this.id)
                 .hasFailed(2)
                 .hasDropped(0)
@@ -263,8 +244,7 @@ class IdempotencyTesterIT {
     void aMessageThatFailsForGoodIsDeadLetteredAndTheLetterIsCapturedAndNotSent() {
         String poison = "poison-" + this.id;
 
-        TestedConsumer failing =
-                this.tester.consumer("failing").deliver(odd(poison)).once();
+        TestedConsumer failing = deliver("failing", odd(poison)).once();
 
         assertThat(failing).hasProcessedNothing().hasFailed(4).hasDeadLettered(1);
         // It says why the listener failed.
@@ -282,10 +262,7 @@ class IdempotencyTesterIT {
     void filterInterceptorAndManualAcknowledgmentAreThoseOfTheContainer() {
         String unwanted = "unwanted-" + this.id;
 
-        assertThat(this.tester
-                        .consumer("manual")
-                        .deliver(odd(unwanted), odd(this.id))
-                        .twice())
+        assertThat(deliver("manual", odd(unwanted), odd(this.id)).twice())
                 .hasProcessed(this.id)
                 .hasDropped(1);
         assertThat(this.effects.of("manual")).containsOnlyOnce(this.id).doesNotContain(unwanted);
@@ -294,7 +271,7 @@ class IdempotencyTesterIT {
 
     @Test
     void aListenerWhoseKeyIsAnotherOneWithEachDeliveryIsNotIdempotent() {
-        TestDelivery delivery = this.tester.consumer("random").deliver(odd(this.id));
+        TestDelivery delivery = deliver("random", odd(this.id));
 
         assertFails(
                 delivery::twice,
@@ -306,26 +283,25 @@ class IdempotencyTesterIT {
 
     @Test
     void aListenerThatKnowsRecordsByTheirPlaceSeesARewindAndNoRepublication() {
-        TestDelivery delivery = this.tester.consumer("offsets").deliver(odd(this.id));
+        TestDelivery delivery = deliver("offsets", odd(this.id));
 
         assertThat(delivery.twice()).hasDropped(1);
         assertThat(delivery.concurrently(3)).hasDropped(4);
-        assertFails(this.tester.consumer("offsets").deliver(odd(this.id))::thenRepublished, "is not idempotent");
+        assertFails(deliver("offsets", odd(this.id))::thenRepublished, "is not idempotent");
     }
 
     @Test
     void aKeyThatChangesWithTheTimeIsFoundAndWhatCannotBeReadIsDeadLettered() {
-        TestDelivery timed = this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id));
+        TestDelivery timed = deliver("timestamps", record("odd-timestamps", 0, this.id));
         assertFails(timed::thenRepublished, "consumer 'timestamps' is not idempotent");
-        assertThat(this.tester.consumer("numbers").deliver(odd("no number")).once())
+        assertThat(deliver("numbers", odd("no number")).once())
                 .hasProcessedNothing()
                 .hasDeadLettered(1);
     }
 
     @Test
     void aListenerWithoutProtectionProcessesEveryDeliveryAndNoAssertionHoldsForIt() {
-        TestedConsumer unprotected =
-                this.tester.consumer("unprotected").deliver(payment(this.id)).twice();
+        TestedConsumer unprotected = deliver("unprotected", payment(this.id)).twice();
 
         assertThat(this.effects.of("unprotected")).filteredOn(this.id::equals).hasSize(2);
         assertFails(() -> assertThat(unprotected).hasProcessed(this.id), "is a listener without @IdempotentListener");
@@ -334,19 +310,17 @@ class IdempotencyTesterIT {
     @Test
     void aConsumerOrATopicThatIsNotThereIsRefusedWithThoseThatAre() {
         assertRefused(() -> this.tester.consumer("leger"), "There is no consumer 'leger'", "ledger", "unprotected");
-        assertRefused(
-                () -> this.tester.consumer("ledger").deliver(odd(this.id)),
-                "No container of consumer 'ledger' reads [tested-odd]");
+        assertRefused(() -> deliver("ledger", odd(this.id)), "No container of consumer 'ledger' reads [tested-odd]");
     }
 
     @Test
     void aRecordIsDeliveredToTheContainerThatReadsItsPartition() {
         TestedConsumer assigned = this.tester.consumer("assigned");
         assigned.deliver(record("odd-assigned", 1, this.id)).twice();
-        assigned.deliver(record("odd-assigned", 2, this.id + "-b")).twice();
+        assigned.deliver(record("odd-assigned", 2, this.other)).twice();
 
-        assertThat(assigned).hasProcessed(this.id, this.id + "-b").hasDropped(2);
-        assertThat(this.effects.of("assigned")).containsOnlyOnce(this.id + "-b");
+        assertThat(assigned).hasProcessed(this.id, this.other).hasDropped(2);
+        assertThat(this.effects.of("assigned")).containsOnlyOnce(this.other);
         assertRefused(
                 () -> assigned.deliver(record("odd-assigned", 0, this.id)),
                 "No container of consumer 'assigned' reads [odd-assigned-0]",
@@ -368,10 +342,8 @@ class IdempotencyTesterIT {
 
     @Test
     void whatWentToARetryTopicCanBeDeliveredOnAndIsTheSameMessage() {
-        TestedConsumer retried = this.tester
-                .consumer("retried")
-                .deliver(record("odd-retried", 0, this.id))
-                .once();
+        TestedConsumer retried =
+                deliver("retried", record("odd-retried", 0, this.id)).once();
         assertThat(retried).hasProcessedNothing().hasSentToRetryTopic(1).hasDeadLettered(0);
 
         assertThat(retried.deliver(retried.retryTopicRecords().get(0)).twice())
@@ -382,10 +354,7 @@ class IdempotencyTesterIT {
 
     @Test
     void whatIsOlderIsStale() {
-        assertThat(this.tester
-                        .consumer("versions")
-                        .deliver(version(1), version(3), version(2))
-                        .twice())
+        assertThat(deliver("versions", version(1), version(3), version(2)).twice())
                 .hasDroppedStale(3)
                 .hasDropped(1);
         assertThat(this.effects.of("versions")).containsOnlyOnce(this.id + " 1", this.id + " 3");
@@ -393,6 +362,14 @@ class IdempotencyTesterIT {
 
     private ProducerRecord<String, String> version(int number) {
         return new ProducerRecord<>("odd-versions", 0, this.id, String.valueOf(number));
+    }
+
+    private TestDelivery deliver(String consumer, ProducerRecord<?, ?>... records) {
+        return this.tester.consumer(consumer).deliver(records);
+    }
+
+    private TestDelivery deliver(String consumer, ConsumerRecord<?, ?>... records) {
+        return this.tester.consumer(consumer).deliver(records);
     }
 
     private static ProducerRecord<String, String> record(String topic, int partition, String id) {

@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.MessageId;
 import dev.idempotency.internal.database.Ring.Layout;
 import dev.idempotency.internal.database.Ring.State;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
-import java.util.Locale;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,15 +55,6 @@ class TimeIdTests {
         String digest = MessageId.of("consumer", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f".repeat(8))
                 .value();
         assertThat(TimeId.millisOf(digest)).isEqualTo(-1);
-    }
-
-    /** They are two ids today, and stay two; but in one table, so that nothing hangs on who writes them how. */
-    @Test
-    void upperAndLowerCaseHaveTheSameSlot() {
-        Layout layout = new Layout(8, Duration.ofHours(42).toMillis(), State.RING);
-        for (String id : List.of("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "01arz3ndektsv4rrffq69g5fav")) {
-            assertThat(slotOf(layout, id)).isEqualTo(slotOf(layout, id.toUpperCase(Locale.ROOT)));
-        }
     }
 
     @Test

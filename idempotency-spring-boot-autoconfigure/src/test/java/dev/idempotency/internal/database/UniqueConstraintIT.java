@@ -6,10 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
-import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -17,8 +16,11 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** How PostgreSQL names constraints, and tells which one was violated. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -27,6 +29,8 @@ class UniqueConstraintIT {
     private final TestDatabase database = TestPostgres.createDatabase();
     private final DataSource dataSource = new DriverManagerDataSource(this.database.jdbcUrl());
     private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+    private final TransactionTemplate transaction =
+            new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
 
     @BeforeAll
     void createTables() {
@@ -72,23 +76,14 @@ class UniqueConstraintIT {
 
     /** What the last of these statements fails with, in a transaction that is rolled back. */
     private SQLException errorOf(String... statements) {
-        SQLException error = catchThrowableOfType(SQLException.class, () -> {
-            try (Connection connection = this.dataSource.getConnection();
-                    Statement statement = connection.createStatement()) {
-                connection.setAutoCommit(false);
-                try {
-                    for (String sql : statements) {
-                        statement.execute(sql);
-                    }
-                    connection.commit();
-                } finally {
-                    connection.rollback();
-                    connection.setAutoCommit(true);
-                }
-            }
-        });
-        assertThat((Throwable) error).isNotNull();
-        return error;
+        return (SQLException) catchThrowableOfType(
+                        DataAccessException.class,
+                        () -> this.transaction.executeWithoutResult(status -> execute(statements)))
+                .getCause();
+    }
+
+    private @Nullable Boolean isTaken(String name, String... statements) {
+        return constraint(name).isTaken(errorOf(statements), this.jdbc);
     }
 
     @ParameterizedTest
@@ -105,7 +100,7 @@ class UniqueConstraintIT {
     void exactlyTheConstraintThatIsMeantIsFoundViolatedAndItsRowThere(String name, String statement) {
         SQLException error = errorOf(statement);
         assertThat(isViolated(name, error)).isTrue();
-        assertThat(constraint(name).isTaken(error, this.jdbc)).isNotEqualTo(false);
+        assertThat(constraint(name).isTaken(error, this.jdbc)).isTrue();
         for (String another : new String[] {"payment_id", "payment_id_2", "payment_number", "entry_once", "other_id"}) {
             assertThat(isViolated(another, error))
                     .as(another)
@@ -113,25 +108,18 @@ class UniqueConstraintIT {
         }
     }
 
-    @Test
-    void aRowThatTheTransactionHasInsertedItselfIsNotThere() {
-        SQLException error = errorOf(
-                "insert into payment values (7, 'own', 7, 'own', 1)", "insert into payment values (7, 'n', 9, 'n', 1)");
-        assertThat(isViolated("payment_id", error)).isTrue();
-        assertThat(constraint("payment_id").isTaken(error, this.jdbc)).isFalse();
-        SQLException text = errorOf(
-                "insert into payment values (7, 'own', 7, 'own', 1)",
-                "insert into payment values (8, 'own', 9, 'n', 1)");
-        assertThat(constraint("payment_id_2").isTaken(text, this.jdbc)).isFalse();
-        SQLException ofTwoColumns = errorOf(
-                "insert into payment values (7, 'own', 7, 'own', 1)",
-                "insert into payment values (8, 'n', 7, 'own', 1)");
-        assertThat(isViolated("payment_number", ofTwoColumns)).isTrue();
-        assertThat(constraint("payment_number").isTaken(ofTwoColumns, this.jdbc))
-                .isFalse();
-        assertThat(constraint("payment_number")
-                        .isTaken(errorOf("insert into payment values (9, 'n', 1, 'a', 1)"), this.jdbc))
-                .isTrue();
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "payment_id | insert into payment values (7, 'n', 9, 'n', 1)",
+                "payment_id_2 | insert into payment values (8, 'own', 9, 'n', 1)",
+                "payment_number | insert into payment values (8, 'n', 7, 'own', 1)"
+            })
+    void aRowThatTheTransactionHasInsertedItselfIsNotThere(String name, String statement) {
+        String own = "insert into payment values (7, 'own', 7, 'own', 1)";
+        assertThat(isViolated(name, errorOf(own, statement))).isTrue();
+        assertThat(isTaken(name, own, statement)).isFalse();
     }
 
     @ParameterizedTest
@@ -195,10 +183,9 @@ class UniqueConstraintIT {
     void keysOfAllTypesAreFoundAgain(String name, String type, String value) {
         execute("create table %1$s (k %2$s not null, constraint %1$s_k unique (k))".formatted(name, type));
         String insert = "insert into %s values (%s)".formatted(name, value);
-        assertThat(constraint(name + "_k").isTaken(errorOf(insert, insert), this.jdbc))
-                .isFalse();
+        assertThat(isTaken(name + "_k", insert, insert)).isFalse();
         execute(insert);
-        assertThat(constraint(name + "_k").isTaken(errorOf(insert), this.jdbc)).isTrue();
+        assertThat(isTaken(name + "_k", insert)).isTrue();
     }
 
     @Test
@@ -207,7 +194,7 @@ class UniqueConstraintIT {
                 "create table member (mail text not null, left_at date)",
                 "create unique index member_mail on member (lower(mail)) where left_at is null",
                 "insert into member values ('A@b', null)");
-        assertThat(constraint("member_mail").isTaken(errorOf("insert into member values ('a@B', null)"), this.jdbc))
+        assertThat(isTaken("member_mail", "insert into member values ('a@B', null)"))
                 .isTrue();
         execute("insert into member values ('gone@b', '2026-01-01')");
         SQLException own =
@@ -220,9 +207,7 @@ class UniqueConstraintIT {
     void valuesThatCannotBeToldApartAreNotLookedUp() {
         execute("create table pair (a text, b text, constraint pair_ab unique nulls not distinct (a, b))");
         execute("insert into pair values ('x, y', 'z'), (null, 'z')");
-        assertThat(constraint("pair_ab").isTaken(errorOf("insert into pair values ('x, y', 'z')"), this.jdbc))
-                .isNull();
-        assertThat(constraint("pair_ab").isTaken(errorOf("insert into pair values (null, 'z')"), this.jdbc))
-                .isNull();
+        assertThat(isTaken("pair_ab", "insert into pair values ('x, y', 'z')")).isNull();
+        assertThat(isTaken("pair_ab", "insert into pair values (null, 'z')")).isNull();
     }
 }

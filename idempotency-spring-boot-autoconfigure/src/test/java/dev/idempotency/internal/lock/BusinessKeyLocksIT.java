@@ -1,14 +1,11 @@
 package dev.idempotency.internal.lock;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.store.StoreServer;
+import dev.idempotency.internal.store.StoreTest;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -16,39 +13,21 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Locks of business keys, each in several instances, on every database. */
-@ParameterizedClass
-@EnumSource(StoreServer.class)
-class BusinessKeyLocksIT {
+class BusinessKeyLocksIT extends StoreTest {
 
     private static final int KEYS = 200;
 
-    @Parameter
-    private StoreServer server;
-
-    private IdempotencyDatabase database;
-    private JdbcTemplate jdbc;
-    private TransactionTemplate transaction;
-
     @BeforeEach
     void prepare() {
-        this.database = this.server.database();
-        this.jdbc = this.database.jdbc();
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.server.dataSource()));
         this.jdbc.execute("create table if not exists balance (account integer primary key, amount integer not null)");
         this.jdbc.update("delete from balance");
         IntStream.range(0, KEYS)
@@ -111,20 +90,21 @@ class BusinessKeyLocksIT {
     @Test
     void whoeverWaitsForTooLongIsToldSoAndCanTryAgain() throws Exception {
         BusinessKeyLocks impatient = instance(Duration.ofSeconds(1));
-        CountDownLatch locked = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
+        CompletableFuture<Void> locked = new CompletableFuture<>();
+        CompletableFuture<Void> end = new CompletableFuture<>();
         CompletableFuture<Void> holder =
                 CompletableFuture.runAsync(() -> this.transaction.executeWithoutResult(status -> {
-                    instance(Duration.ofSeconds(30)).lock("a");
-                    locked.countDown();
-                    await(end);
+                    instance(PATIENCE).lock("a");
+                    locked.complete(null);
+                    end.orTimeout(30, TimeUnit.SECONDS).join();
                 }));
-        await(locked);
-        assertThatExceptionOfType(LockTimeoutException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> impatient.lock("a")))
-                .withMessageContaining("'a'")
-                .withMessageContaining("idempotency.lock.timeout (PT1S)");
-        end.countDown();
+        locked.get(30, TimeUnit.SECONDS);
+        assertThrown(
+                LockTimeoutException.class,
+                () -> this.transaction.executeWithoutResult(status -> impatient.lock("a")),
+                "'a'",
+                "idempotency.lock.timeout (PT1S)");
+        end.complete(null);
         holder.get(30, TimeUnit.SECONDS);
         this.transaction.executeWithoutResult(status -> {
             impatient.lock("a");
@@ -136,33 +116,28 @@ class BusinessKeyLocksIT {
     @Test
     void aLockIsRefusedWhereItWouldProtectNothing() {
         BusinessKeyLocks locks = instance(Duration.ofSeconds(1));
-        assertThatIllegalStateException().isThrownBy(() -> locks.lock("a")).withMessageContaining("@Transactional");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> locks.lock(" ")));
+        assertThrown(IllegalStateException.class, () -> locks.lock("a"), "@Transactional");
+        assertThrown(
+                IllegalArgumentException.class,
+                () -> this.transaction.executeWithoutResult(status -> locks.lock(" ")));
         TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
         isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
-        assertThatIllegalStateException()
-                .isThrownBy(() -> isolated.executeWithoutResult(status -> locks.lock("a")))
-                .withMessageContaining("READ COMMITTED");
+        assertThrown(
+                IllegalStateException.class,
+                () -> isolated.executeWithoutResult(status -> locks.lock("a")),
+                "READ COMMITTED");
     }
 
     @Test
     void aMissingRowIsNoLock() {
         Assumptions.assumeTrue(this.database.dialect().hasLockTable(), "PostgreSQL needs no rows");
         BusinessKeyLocks locks = instance(Duration.ofSeconds(1));
-        assertThatExceptionOfType(StoreFailedException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
+        assertThrown(
+                StoreFailedException.class,
+                () -> this.transaction.executeWithoutResult(status -> {
                     this.jdbc.update("delete from idempotency_lock");
                     locks.lock("a");
-                }))
-                .withMessageContaining("Run the script");
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
+                }),
+                "Run the script");
     }
 }

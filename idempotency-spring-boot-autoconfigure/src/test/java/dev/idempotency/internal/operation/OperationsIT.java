@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
-import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
@@ -27,6 +26,7 @@ import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.Duplicate;
+import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.result.ResultStore;
 import dev.idempotency.internal.step.Steps;
@@ -46,11 +46,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
@@ -76,9 +72,7 @@ import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -125,18 +119,18 @@ class OperationsIT {
         };
     }
 
-    /** Has a row be older by so many days. */
-    private void age(String table, String key, double days) {
-        String time =
-                switch (this.server) {
-                    case POSTGRES -> "processed_at - ? * interval '1 second'";
-                    case MARIADB -> "processed_at - interval ? second";
-                    case H2 -> "dateadd(second, -cast(? as bigint), processed_at)";
-                };
-        this.jdbc.update(
-                "update %s set processed_at = %s where message_id = ?".formatted(table, time),
-                Math.round(days * 86_400),
-                key);
+    /** Has rows of a message be so many days old. */
+    private void age(String key, double days, String... tables) {
+        BigDecimal time = EpochSeconds.toDecimal(Instant.now().minusSeconds(Math.round(days * 86_400)));
+        for (String table : tables) {
+            String update = "update idempotency_%s set processed_at = %s where message_id = ?";
+            this.jdbc.update(
+                    update.formatted(
+                            table,
+                            this.app.bean(IdempotencyDatabase.class).dialect().timeOfSeconds()),
+                    time,
+                    key);
+        }
     }
 
     record Receipt(
@@ -223,16 +217,14 @@ class OperationsIT {
     }
 
     /** Operations of the application with another store or another transaction manager. */
-    private IdempotentOperations operationsWith(Duration claimTimeout, @Nullable PlatformTransactionManager manager) {
+    private IdempotentOperations operationsWith(Duration claimTimeout, PlatformTransactionManager manager) {
         return new IdempotentTemplate(
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
                 this.app.bean(DeclaredConsumers.class),
                 this.app.bean(ResultStore.class),
                 null,
                 null,
-                (manager != null)
-                        ? new StaticListableBeanFactory(Map.of("manager", manager))
-                        : this.app.context().getBeanFactory());
+                new StaticListableBeanFactory(Map.of("manager", manager)));
     }
 
     private void awaitWaiting(int transactions) {
@@ -244,9 +236,9 @@ class OperationsIT {
         return CompletableFuture.runAsync(work, this.threads).orTimeout(30, TimeUnit.SECONDS);
     }
 
-    private void whileHeld(MessageId id, Runnable action) {
+    /** Claims an id in a transaction that is rolled back in the end. */
+    private CompletableFuture<Void> hold(MessageId id, CompletableFuture<Void> end) {
         CompletableFuture<Void> claimed = new CompletableFuture<>();
-        CompletableFuture<Void> end = new CompletableFuture<>();
         CompletableFuture<Void> holder = elsewhere(() -> this.transaction.executeWithoutResult(status -> {
             this.operations.claim(id);
             claimed.complete(null);
@@ -254,12 +246,7 @@ class OperationsIT {
             status.setRollbackOnly();
         }));
         claimed.join();
-        try {
-            action.run();
-        } finally {
-            end.complete(null);
-            holder.join();
-        }
+        return holder;
     }
 
     private <T> @Nullable T result(String key, Class<T> type, @Nullable T result) {
@@ -312,11 +299,11 @@ class OperationsIT {
     }
 
     @Test
-    void ofManyAtOnceOneDoesTheWorkThoughTheFirstOnesFail() throws Exception {
-        IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
+    void ofManyAtOnceOneDoesTheWorkThoughTheFirstOnesFail() {
+        IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), this.transaction.getTransactionManager());
         AtomicInteger calls = new AtomicInteger();
         CompletableFuture<Void> fail = new CompletableFuture<>();
-        Callable<Execution<Receipt>> call = () -> patient.execute(id("a"), Receipt.class, () -> {
+        Supplier<Execution<Receipt>> call = () -> patient.execute(id("a"), Receipt.class, () -> {
             fail.join();
             if (calls.incrementAndGet() <= 3) {
                 throw new IllegalStateException("no");
@@ -324,21 +311,21 @@ class OperationsIT {
             happen("a");
             return Receipt.of(calls.get());
         });
-        List<Future<Execution<Receipt>>> executions =
-                Stream.generate(() -> this.threads.submit(call)).limit(6).toList();
+        List<CompletableFuture<String>> outcomes = Stream.generate(
+                        () -> CompletableFuture.supplyAsync(call, this.threads).handle((done, failure) -> {
+                            if (failure != null) {
+                                return failure.getCause().getMessage();
+                            }
+                            assertThat(done.result()).isEqualTo(Receipt.of(4));
+                            return done.duplicate() ? "duplicate" : "done";
+                        }))
+                .limit(6)
+                .toList();
         awaitWaiting(5);
         fail.complete(null);
-        List<String> outcomes = new ArrayList<>();
-        for (Future<Execution<Receipt>> execution : executions) {
-            try {
-                Execution<Receipt> done = execution.get(30, TimeUnit.SECONDS);
-                assertThat(done.result()).isEqualTo(Receipt.of(4));
-                outcomes.add(done.duplicate() ? "duplicate" : "done");
-            } catch (ExecutionException ex) {
-                outcomes.add(String.valueOf(ex.getCause().getMessage()));
-            }
-        }
-        assertThat(outcomes).containsExactlyInAnyOrder("no", "no", "no", "done", "duplicate", "duplicate");
+        assertThat(outcomes.stream()
+                        .map(outcome -> outcome.orTimeout(30, TimeUnit.SECONDS).join()))
+                .containsExactlyInAnyOrder("no", "no", "no", "done", "duplicate", "duplicate");
         assertThat(effects()).containsExactly("a");
     }
 
@@ -508,11 +495,15 @@ class OperationsIT {
         List<List<MessageId>> chunks = List.of(
                 List.of(id("a"), id("b"), id("held")), List.of(MessageId.of("imports", "a"), id("a"), id("held")));
         for (List<MessageId> chunk : chunks) {
-            whileHeld(id("held"), () -> assertThatExceptionOfType(RuntimeException.class)
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            CompletableFuture<Void> holder = hold(id("held"), end);
+            assertThatExceptionOfType(RuntimeException.class)
                     .isThrownBy(() -> this.transaction.executeWithoutResult(
                             // As one does who leaves out a chunk, and commits what he has.
-                            status -> assertThatExceptionOfType(ClaimTimeoutException.class)
-                                    .isThrownBy(() -> this.operations.claimAll(chunk)))));
+                            status ->
+                                    assertThrown(ClaimTimeoutException.class, () -> this.operations.claimAll(chunk))));
+            end.complete(null);
+            holder.join();
             this.transaction.executeWithoutResult(
                     status -> assertThat(this.operations.claimAll(chunk)).hasSize(3));
             empty();
@@ -520,35 +511,22 @@ class OperationsIT {
     }
 
     @Test
-    void theTimeOfAClaimIsThatOfAllItsIds() throws Exception {
+    void theTimeOfAClaimIsThatOfAllItsIds() {
         // So many that the last one is held for long enough, however late the claim begins.
         List<MessageId> ids =
                 Stream.of("a", "b", "c", "d", "e", "f").map(OperationsIT::id).toList();
-        CyclicBarrier claimed = new CyclicBarrier(ids.size() + 1);
-        CountDownLatch end = new CountDownLatch(1);
-        List<Future<?>> holders = new ArrayList<>();
-        for (MessageId id : ids) {
-            long millis = 800L * (holders.size() + 1);
-            holders.add(this.threads.submit(() -> this.transaction.execute(status -> {
-                status.setRollbackOnly();
-                this.operations.claim(id);
-                return uninterrupted(() -> claimed.await() >= 0 && end.await(millis, TimeUnit.MILLISECONDS));
-            })));
-        }
-        claimed.await();
+        List<CompletableFuture<Void>> ends =
+                ids.stream().map(id -> new CompletableFuture<Void>()).toList();
+        List<CompletableFuture<Void>> holders = IntStream.range(0, ids.size())
+                .mapToObj(i -> hold(ids.get(i), ends.get(i)))
+                .toList();
+        IntStream.range(0, ids.size())
+                .forEach(i -> ends.get(i).completeOnTimeout(null, 800L * (i + 1), TimeUnit.MILLISECONDS));
         assertThrown(
                 ClaimTimeoutException.class,
                 () -> this.transaction.executeWithoutResult(status -> this.operations.claimAll(ids)));
-        end.countDown();
-        assertThat(holders).allSatisfy(holder -> assertThat(holder).succeedsWithin(Duration.ofSeconds(30)));
-    }
-
-    private static <T> T uninterrupted(Callable<T> wait) {
-        try {
-            return wait.call();
-        } catch (Exception ex) {
-            throw undeclared(ex);
-        }
+        ends.forEach(end -> end.complete(null));
+        holders.forEach(CompletableFuture::join);
     }
 
     @Test
@@ -749,8 +727,7 @@ class OperationsIT {
         for (int half = 0; half <= 80; half++) {
             String key = "half-" + half;
             this.operations.execute(id(key), String.class, () -> key);
-            age("idempotency_processed", key, half / 2.0);
-            age("idempotency_result", key, half / 2.0);
+            age(key, half / 2.0, "processed", "result");
         }
         cleanUp();
         assertThat(isDuplicate("half-80")).isFalse();
@@ -818,14 +795,13 @@ class OperationsIT {
         for (int day = 0; day <= 40; day += 10) {
             String key = "day-" + day;
             this.operations.execute(id(key), () -> IdempotencyContext.current().stepAtMostOnce("mail", () -> {}));
-            age("idempotency_processed", key, day);
-            age("idempotency_step", key, day);
+            age(key, day, "processed", "step");
         }
-        this.jdbc.update("insert into idempotency_step (consumer_id, message_id, step_name, status)"
-                + " values ('receipts', 'day-40', 'late', 'done')");
-        this.jdbc.update("insert into idempotency_step (consumer_id, message_id, step_name, status)"
-                + " values ('receipts', 'unknown', 'mail', 'started')");
-        age("idempotency_step", "unknown", 40);
+        this.jdbc.update("""
+                insert into idempotency_step (consumer_id, message_id, step_name, status)
+                values ('receipts', 'day-40', 'late', 'done'), ('receipts', 'unknown', 'mail', 'started')
+                """);
+        age("unknown", 40, "step");
         cleanUp();
         assertThat(this.jdbc.queryForList("select message_id from idempotency_step order by message_id", String.class))
                 .containsExactly("day-0", "day-10", "day-20", "day-30", "day-40", "unknown");
@@ -838,8 +814,7 @@ class OperationsIT {
     void resultsOfAConsumerElsewhereAreKeptAsLongAsItClaims() {
         this.operations.execute(id("theirs"), String.class, () -> "kept");
         isDuplicate("their-last");
-        age("idempotency_processed", "theirs", 40);
-        age("idempotency_result", "theirs", 40);
+        age("theirs", 40, "processed", "result");
         this.jdbc.update("update idempotency_processed set consumer_id = 'elsewhere'");
         this.jdbc.update("update idempotency_result set consumer_id = 'elsewhere'");
         for (int kept = 1; kept >= 0; kept--) {
@@ -847,42 +822,6 @@ class OperationsIT {
             assertThat(count("idempotency_result")).isEqualTo(kept);
             this.jdbc.update("delete from idempotency_processed");
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"repeatable read", "serializable"})
-    void aConcurrentDuplicateIsFoundAtEveryIsolation(String isolation) throws Exception {
-        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
-        isolate(isolation);
-        try {
-            IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
-            CompletableFuture<Void> claimed = new CompletableFuture<>();
-            CompletableFuture<String> answer = new CompletableFuture<>();
-            CompletableFuture<Void> first = elsewhere(() -> patient.execute(id("a"), String.class, () -> {
-                claimed.complete(null);
-                return answer.join();
-            }));
-            claimed.join();
-            Future<Execution<String>> second =
-                    this.threads.submit(() -> patient.execute(id("a"), String.class, () -> "second"));
-            awaitWaiting(1);
-            answer.complete("first");
-            first.join();
-            assertThat(second.get(30, TimeUnit.SECONDS).result()).isEqualTo("first");
-        } finally {
-            isolate("read committed");
-        }
-    }
-
-    /** Has the connections of the pool begin transactions so. */
-    private void isolate(String isolation) {
-        this.jdbc.execute("alter database \"%s\" set default_transaction_isolation = '%s'"
-                .formatted(this.jdbc.queryForObject("select current_database()", String.class), isolation));
-        // One that was being opened meanwhile may have the old one.
-        Awaitility.await(isolation).until(() -> {
-            this.app.bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
-            return isolation.equals(this.jdbc.queryForObject("show transaction_isolation", String.class));
-        });
     }
 
     @Test

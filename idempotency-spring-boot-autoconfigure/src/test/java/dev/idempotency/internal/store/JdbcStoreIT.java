@@ -3,7 +3,6 @@ package dev.idempotency.internal.store;
 import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Claim;
@@ -11,7 +10,6 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedCallException;
-import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.database.EntityVersion;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
@@ -19,9 +17,6 @@ import dev.idempotency.internal.database.PositionClaim;
 import dev.idempotency.internal.database.Schema;
 import dev.idempotency.internal.database.SchemaMode;
 import dev.idempotency.internal.database.VersionClaim;
-import dev.idempotency.internal.dedup.ClaimResult;
-import dev.idempotency.internal.dedup.InboundMessage;
-import dev.idempotency.internal.dedup.MessageIdStrategy;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -31,26 +26,20 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -71,38 +60,20 @@ class JdbcStoreIT extends StoreTest {
         this.store = new JdbcProcessedMessageStore(this.database, PATIENCE);
     }
 
-    /** As in a transaction per poll, in which listeners have read before the next message is claimed. */
-    @Test
-    void theOriginalIsFoundThatOthersHaveCommittedSinceTheTransactionFirstRead() {
-        MessageIdStrategy strategy = new MessageIdStrategy(this.store);
-        InboundMessage reused = new InboundMessage(
-                0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L, null);
-        ClaimResult answer = this.transaction.execute(status -> {
-            this.jdbc.queryForList("select id from effect");
-            assertThat(elsewhere(() -> this.store.claim(List.of(new Claim(id("a"), SOMEWHERE, 1L)))))
-                    .containsExactly(id("a"));
-            return strategy.claim(List.of(reused));
-        });
-        assertThat(answer.duplicates()).extracting(Duplicate::processedAt).doesNotContainNull();
-    }
-
-    private <T> T elsewhere(Supplier<T> work) {
-        return CompletableFuture.supplyAsync(() -> this.transaction.execute(status -> work.get()))
-                .join();
-    }
-
     private static MessageId id(String value) {
         return new MessageId("consumer", value);
     }
 
     private static List<Claim> claims(String... values) {
-        return Arrays.stream(values)
-                .map(value -> new Claim(id(value), SOMEWHERE))
-                .toList();
+        return Stream.of(values).map(value -> new Claim(id(value), SOMEWHERE)).toList();
     }
 
     private Set<MessageId> claim(String... values) {
-        return this.transaction.execute(status -> this.store.claim(claims(values)));
+        return claim(claims(values));
+    }
+
+    private Set<MessageId> claim(List<Claim> claims) {
+        return this.transaction.execute(status -> this.store.claim(claims));
     }
 
     /** A copy of an earlier record that comes later does not count. */
@@ -110,39 +81,12 @@ class JdbcStoreIT extends StoreTest {
     void theFirstRecordOfEachPartitionIsTheOneThatWasProcessedFirst() {
         RecordCoordinates first = new RecordCoordinates("topic", 0, 10);
         RecordCoordinates ofAnother = new RecordCoordinates("topic", 1, 20);
-        claimOrFind(List.of(new Claim(id("a"), first), new Claim(id("b"), ofAnother)));
-        claimOrFind(List.of(new Claim(id("c"), new RecordCoordinates("topic", 0, 11))));
-        claimOrFind(List.of(new Claim(id("d"), new RecordCoordinates("topic", 0, 3))));
+        claim(List.of(new Claim(id("a"), first), new Claim(id("b"), ofAnother)));
+        claim(List.of(new Claim(id("c"), new RecordCoordinates("topic", 0, 11))));
+        claim(List.of(new Claim(id("d"), new RecordCoordinates("topic", 0, 3))));
         assertThat(this.store.firstRecords("consumer")).containsExactlyInAnyOrder(first, ofAnother);
         assertThat(this.store.firstRecords("nobody")).isEmpty();
         assertThat(this.store.hasProcessed("nobody")).isFalse();
-    }
-
-    @Test
-    void aTransactionWithoutClaimsIsWatchedToo() {
-        this.transaction.executeWithoutResult(status -> {
-            BooleanSupplier held = this.store.watchTransaction();
-            this.jdbc.update("insert into effect (id) values ('without a claim')");
-            assertThat(held.getAsBoolean()).isTrue();
-        });
-        this.transaction.executeWithoutResult(status -> {
-            this.jdbc.update("insert into effect (id) values ('undone')");
-            BooleanSupplier held = this.store.watchTransaction();
-            giveUpTransaction();
-            assertThat(held.getAsBoolean()).isFalse();
-            status.setRollbackOnly();
-        });
-    }
-
-    /** Has the database undo the transaction by itself; as here, MariaDB and H2 do with a deadlock. */
-    private void giveUpTransaction() {
-        if (this.server == StoreServer.POSTGRES) {
-            assertThrown(
-                    DataIntegrityViolationException.class,
-                    () -> this.jdbc.execute("insert into effect (id) values (null)"));
-        } else {
-            this.jdbc.execute("rollback");
-        }
     }
 
     @Test
@@ -190,28 +134,6 @@ class JdbcStoreIT extends StoreTest {
         assertThat(ages.get("consumer")).isBetween(Duration.ofMinutes(170), Duration.ofMinutes(190));
     }
 
-    private ClaimAnswer claimOrFind(List<Claim> claims) {
-        return this.transaction.execute(status -> this.store.claimOrFind(claims));
-    }
-
-    @Test
-    void whatAClaimSaysOfAPayloadIsKeptWithIt() {
-        Claim first = new Claim(id("a"), SOMEWHERE, 42L);
-        Claim second = new Claim(id("b"), SOMEWHERE, -1L);
-        List<Claim> all = List.of(first, second, new Claim(id("c"), SOMEWHERE));
-        this.transaction.executeWithoutResult(status -> this.store.claim(List.of(first)));
-        this.transaction.executeWithoutResult(status -> this.store.claim(all));
-        for (Map<MessageId, ProcessedMessage> found : List.of(
-                this.store.find(List.of(id("a"), id("b"), id("c"))),
-                claimOrFind(all).originals())) {
-            assertThat(found.get(id("a")).payloadDigest()).isEqualTo(42L);
-            assertThat(found.get(id("b")).payloadDigest()).isEqualTo(-1L);
-            assertThat(found.get(id("c")).payloadDigest()).isNull();
-        }
-        assertThat(claimOrFind(List.of(first)).originals().get(id("a")).payloadDigest())
-                .isEqualTo(42L);
-    }
-
     @Test
     void aClaimOnAConnectionThatCommitsByItselfIsRefusedAndWritesNothing() throws SQLException {
         try (Connection connection = this.dataSource.getConnection()) {
@@ -244,10 +166,12 @@ class JdbcStoreIT extends StoreTest {
                 }
                 second.claim(claims("a"));
             }));
-            assertThat(catchThrowableOfType(ExecutionException.class, () -> waiting.get(30, TimeUnit.SECONDS)))
-                    .cause()
+            assertThat(waiting)
+                    .failsWithin(PATIENCE)
+                    .withThrowableOfType(ExecutionException.class)
+                    .havingCause()
                     .isInstanceOf(ClaimTimeoutException.class)
-                    .hasMessageContainingAll(
+                    .withMessageContainingAll(
                             "consumer:a",
                             "topic-3@42",
                             "idempotency.claim.timeout (" + timeout + ")",
@@ -268,12 +192,10 @@ class JdbcStoreIT extends StoreTest {
                     CompletableFuture.supplyAsync(() -> this.store.forget(id)),
                     CompletableFuture.supplyAsync(() -> this.store.hasProcessed("consumer")),
                     CompletableFuture.supplyAsync(() -> this.store.statistics(List.of("consumer"))));
-            for (CompletableFuture<?> lookUp : lookUps) {
-                assertThat(lookUp)
-                        .failsWithin(Duration.ofSeconds(30))
-                        .withThrowableOfType(ExecutionException.class)
-                        .withCauseInstanceOf(QueryTimeoutException.class);
-            }
+            assertThat(lookUps).allSatisfy(lookUp -> assertThat(lookUp)
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(QueryTimeoutException.class));
             other.rollback();
         }
     }

@@ -39,7 +39,6 @@ class PurgeIT extends StoreTest {
         this.messages = new ProcessedMessagePurge(this.database);
     }
 
-    /** Rows are named after their age in days; those of the future have a negative one. */
     @ParameterizedTest(name = "{0}: {1} leaves {2}")
     @CsvSource({
         "older than the retention, 8 6 0, 6 0",
@@ -51,9 +50,7 @@ class PurgeIT extends StoreTest {
         "a row of a wrong clock does not make others old, 1 -100, 1 -100"
     })
     void whatIsExpiredIsForgotten(String why, String given, String left) {
-        for (String age : given.split(" ")) {
-            given("billing", age, daysAgo(Double.parseDouble(age)));
-        }
+        given("billing", given);
         long expected = given.split(" ").length - left.split(" ").length;
         assertThat(purgeExpired("billing", WEEK, 100)).isEqualTo((int) expected);
         assertThat(ids("billing")).isEqualTo(Arrays.asList(left.split(" ")));
@@ -64,27 +61,22 @@ class PurgeIT extends StoreTest {
     @Test
     void oneConsumersActivityDoesNotConcernAnother() {
         for (String consumer : List.of("billing", "Billing")) {
-            given(consumer, "old", daysAgo(8));
-            given(consumer, "young", daysAgo(5));
-            given(consumer, "last", daysAgo(0));
+            given(consumer, "8 5 0");
         }
-        given("group/Orders.on", "old", daysAgo(8));
+        given("group/Orders.on", "8");
         assertThat(purgeExpired("group/Orders.on", WEEK, 10)).isZero();
         assertThat(purgeExpired("billing", WEEK, 10)).isEqualTo(1);
-        assertThat(ids("Billing")).containsExactly("old", "young", "last");
+        assertThat(ids("Billing")).containsExactly("8", "5", "0");
         assertThat(this.messages.consumers()).containsExactlyInAnyOrder("billing", "Billing", "group/Orders.on");
     }
 
     @Test
     void aDrainContinuesWhereItHasCome() {
-        given("billing", "passed-over", daysAgo(10));
-        given("billing", "old", daysAgo(9));
-        given("billing", "young", daysAgo(5));
-        given("billing", "last", daysAgo(0));
+        given("billing", "10 9 5 0");
         Purged<Instant> forgotten = this.messages.purgeExpired("billing", WEEK, daysAgo(9.5), 10);
         assertThat(forgotten.rows()).isEqualTo(1);
         assertThat(forgotten.upTo()).isBetween(daysAgo(9.1), daysAgo(8.9));
-        assertThat(ids("billing")).containsExactly("passed-over", "young", "last");
+        assertThat(ids("billing")).containsExactly("10", "5", "0");
         assertThat(this.messages.purgeExpired("billing", WEEK, forgotten.upTo(), 10))
                 .isEqualTo(new Purged<>(0, forgotten.upTo()));
     }
@@ -92,16 +84,14 @@ class PurgeIT extends StoreTest {
     @Test
     void theOldestGoFirstAlsoThoseOfTheSameMoment() {
         Instant moment = daysAgo(9);
-        given("billing", "oldest", daysAgo(10));
+        given("billing", "10 5 0");
         IntStream.range(0, 7).forEach(i -> given("billing", "old-" + i, moment));
-        given("billing", "young", daysAgo(5));
-        given("billing", "last", daysAgo(0));
         Instant from = BEGINNING;
         for (int batch = 0; batch < 3; batch++) {
             from = this.messages.purgeExpired("billing", WEEK, from, 3).upTo();
-            assertThat(ids("billing")).doesNotContain("oldest").hasSize(7 - batch * 3 + ((batch == 2) ? 1 : 0));
+            assertThat(ids("billing")).doesNotContain("10").hasSize(7 - batch * 3 + ((batch == 2) ? 1 : 0));
         }
-        assertThat(ids("billing")).containsExactly("young", "last");
+        assertThat(ids("billing")).containsExactly("5", "0");
     }
 
     @Test
@@ -110,39 +100,32 @@ class PurgeIT extends StoreTest {
                 .mapToObj(i -> new Object[] {"billing", "old-" + i, EpochSeconds.toDecimal(daysAgo(9))})
                 .toList();
         this.jdbc.batchUpdate(this.insert, rows);
-        given("billing", "young", daysAgo(5));
-        given("billing", "last", daysAgo(0));
+        given("billing", "5 0");
         assertThat(purgeExpired("billing", WEEK, 2000)).isEqualTo(1203);
-        assertThat(ids("billing")).containsExactly("young", "last");
+        assertThat(ids("billing")).containsExactly("5", "0");
     }
 
     @Test
     void aRowThatAnotherTransactionHoldsIsPassedOverWithoutWaiting() throws SQLException {
-        given("billing", "held", daysAgo(10));
-        given("billing", "free", daysAgo(9));
-        given("billing", "young", daysAgo(5));
-        given("billing", "last", daysAgo(0));
+        given("billing", "10 9 5 0");
         try (Connection other = this.dataSource.getConnection();
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.executeQuery("select * from idempotency_processed"
-                    + " where consumer_id = 'billing' and message_id = 'held' for update");
+                    + " where consumer_id = 'billing' and message_id = '10' for update");
             assertThat(purgeExpired("billing", WEEK, 1)).isEqualTo(1);
             other.rollback();
         }
-        assertThat(ids("billing")).containsExactly("held", "young", "last");
+        assertThat(ids("billing")).containsExactly("10", "5", "0");
     }
 
     @Test
     void anAbandonedConsumerIsForgottenWhollyWhenItsTimeHasCome() {
-        given("gone", "first", daysAgo(60));
-        given("gone", "middle", daysAgo(45));
-        given("gone", "last", daysAgo(31));
-        given("idle", "first", daysAgo(60));
-        given("idle", "last", daysAgo(29));
+        given("gone", "60 45 31");
+        given("idle", "60 29");
         Purged<Instant> first = this.messages.purgeAbandoned("gone", MONTH, BEGINNING, 2);
         assertThat(first.rows()).isEqualTo(2);
-        assertThat(ids("gone")).containsExactly("last");
+        assertThat(ids("gone")).containsExactly("31");
         assertThat(this.messages.purgeAbandoned("gone", MONTH, first.upTo(), 2).rows())
                 .isEqualTo(1);
         assertThat(this.messages.purgeAbandoned("idle", MONTH, BEGINNING, 2).rows())
@@ -152,6 +135,13 @@ class PurgeIT extends StoreTest {
 
     private int purgeExpired(String consumer, Duration retention, int limit) {
         return this.messages.purgeExpired(consumer, retention, BEGINNING, limit).rows();
+    }
+
+    /** Rows that are named after their age in days; those of the future have a negative one. */
+    private void given(String consumer, String ages) {
+        for (String age : ages.split(" ")) {
+            given(consumer, age, daysAgo(Double.parseDouble(age)));
+        }
     }
 
     private void given(String consumer, String id, Instant processedAt) {

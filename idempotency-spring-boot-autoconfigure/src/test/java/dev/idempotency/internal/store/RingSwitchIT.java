@@ -49,8 +49,10 @@ class RingSwitchIT {
         this.server.close();
     }
 
-    private void start(int instance, RetentionMode mode) {
+    /** Starts an instance, and lets both work. */
+    private void restart(int instance, RetentionMode mode) {
         this.instances.set(instance, this.server.start(mode));
+        awaitTraffic();
     }
 
     private String state() {
@@ -113,27 +115,22 @@ class RingSwitchIT {
 
     @Test
     void noStepUnderTrafficLetsADuplicateIn() throws InterruptedException {
-        start(0, RetentionMode.DELETE);
-        start(1, RetentionMode.DELETE);
+        this.instances.set(0, this.server.start(RetentionMode.DELETE));
+        this.instances.set(1, this.server.start(RetentionMode.DELETE));
         this.server.jdbc.execute("create table effect (id varchar(255) not null)");
         for (int i = 0; i < 4; i++) {
             long seed = i;
             this.threads.submit(() -> deliver(seed));
         }
         awaitTraffic();
-        start(1, RetentionMode.RING);
+        restart(1, RetentionMode.RING);
         assertThat(state()).isEqualTo("both");
-        awaitTraffic();
-        start(0, RetentionMode.DELETE);
-        awaitTraffic();
-        start(0, RetentionMode.RING);
-        awaitTraffic();
+        restart(0, RetentionMode.DELETE);
+        restart(0, RetentionMode.RING);
         step("drain");
         awaitTraffic();
-        start(1, RetentionMode.RING);
-        awaitTraffic();
-        start(0, RetentionMode.RING);
-        awaitTraffic();
+        restart(1, RetentionMode.RING);
+        restart(0, RetentionMode.RING);
         assertThatException()
                 .isThrownBy(() -> step("ring"))
                 .withStackTraceContaining("still has ids that belong into a slot");
@@ -141,10 +138,8 @@ class RingSwitchIT {
         this.server.jdbc.update("delete from only idempotency_processed where message_id not like 'order-%'");
         step("ring");
         awaitTraffic();
-        start(1, RetentionMode.RING);
-        awaitTraffic();
-        start(0, RetentionMode.RING);
-        awaitTraffic();
+        restart(1, RetentionMode.RING);
+        restart(0, RetentionMode.RING);
         this.stopped = true;
         this.threads.shutdown();
         assertThat(this.threads.awaitTermination(60, TimeUnit.SECONDS)).isTrue();

@@ -7,11 +7,10 @@ import dev.idempotency.internal.database.Schema;
 import dev.idempotency.internal.database.SchemaMode;
 import dev.idempotency.testing.TestMariaDb;
 import dev.idempotency.testing.TestPostgres;
-import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Assumptions;
+import org.opentest4j.TestAbortedException;
 
 /** The databases that stores are tested on. Sessions of MariaDB and H2 are in another time zone than the JVM. */
 public enum StoreServer {
@@ -35,15 +34,16 @@ public enum StoreServer {
 
     /** The URL of an empty database. H2 waits for a lock as long as its URL says, whatever the statement may take. */
     public String emptyDatabase() {
-        if (this == H2) {
-            return "jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=3000;TIME ZONE=-09:30".formatted(UUID.randomUUID());
-        }
-        if (this == MARIADB) {
-            Optional<String> url = TestMariaDb.createDatabase();
-            Assumptions.assumeTrue(url.isPresent(), "There is no embedded MariaDB for this platform");
-            return url.orElseThrow() + "&sessionVariables=time_zone='-09:30'";
-        }
-        return TestPostgres.createDatabase().jdbcUrl();
+        return switch (this) {
+            case POSTGRES -> TestPostgres.createDatabase().jdbcUrl();
+            case MARIADB ->
+                TestMariaDb.createDatabase()
+                                .orElseThrow(() ->
+                                        new TestAbortedException("There is no embedded MariaDB for this platform"))
+                        + "&sessionVariables=time_zone='-09:30'";
+            case H2 ->
+                "jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=3000;TIME ZONE=-09:30".formatted(UUID.randomUUID());
+        };
     }
 
     /** That database with its dialect. */
