@@ -2,6 +2,7 @@ package dev.idempotency.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.jayway.jsonpath.JsonPath;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -10,6 +11,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import org.assertj.core.api.ObjectAssert;
 import org.jspecify.annotations.Nullable;
 
 /** Requests to the endpoints of an application, by a user if it has any. They are answered with this status, or the test fails. */
@@ -19,6 +21,15 @@ public record Actuator(TestApplication app, @Nullable String user) {
 
     public String ok(String path) {
         return get(path, 200);
+    }
+
+    /** What the answer has at a path. Objects are maps, in the order of their fields, and arrays are lists. */
+    public <T> T read(String path, String jsonPath) {
+        return JsonPath.read(ok(path), jsonPath);
+    }
+
+    public ObjectAssert<Object> assertThatIn(String path, String jsonPath) {
+        return assertThat(this.<Object>read(path, jsonPath)).as("%s of %s", jsonPath, path);
     }
 
     public String get(String path, int status) {

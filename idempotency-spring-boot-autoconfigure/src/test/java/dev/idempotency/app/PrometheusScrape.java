@@ -1,26 +1,22 @@
 package dev.idempotency.app;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** What Prometheus would read from a running application, in its text format. */
 public record PrometheusScrape(List<Series> all) {
 
-    private static final Pattern LINE =
-            Pattern.compile("(?<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(\\{(?<labels>.*)})? (?<value>[^ ]+)");
-    private static final Pattern LABEL = Pattern.compile("(?<name>[a-zA-Z_]\\w*)=\"(?<value>(?:[^\"\\\\]|\\\\.)*)\"");
+    private static final Pattern LINE = Pattern.compile("([a-zA-Z_:][\\w:]*)(?:\\{(.*)})? (\\S+)");
+    private static final Pattern LABEL = Pattern.compile("([a-zA-Z_]\\w*)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
     /** One line of it. */
     public record Series(String name, Map<String, String> labels, double value) {}
 
     public static PrometheusScrape of(ObservedApplication app) {
-        return parse(app.actuator().ok("/prometheus"));
-    }
-
-    public static PrometheusScrape parse(String text) {
+        String text = app.actuator().ok("/prometheus");
         return new PrometheusScrape(text.lines()
                 .filter(line -> !line.startsWith("#") && !line.isBlank())
                 .map(PrometheusScrape::series)
@@ -32,14 +28,13 @@ public record PrometheusScrape(List<Series> all) {
         if (!matcher.matches()) {
             throw new IllegalArgumentException("Not a line of the text format: " + line);
         }
-        Map<String, String> labels = new LinkedHashMap<>();
-        if (matcher.group("labels") != null) {
-            LABEL.matcher(matcher.group("labels"))
-                    .results()
-                    .forEach(label -> labels.put(label.group(1), label.group(2)));
-        }
-        String value = matcher.group("value").replace("Inf", "Infinity");
-        return new Series(matcher.group("name"), labels, Double.parseDouble(value));
+        String labels = (matcher.group(2) != null) ? matcher.group(2) : "";
+        return new Series(
+                matcher.group(1),
+                LABEL.matcher(labels)
+                        .results()
+                        .collect(Collectors.toMap(label -> label.group(1), label -> label.group(2))),
+                Double.parseDouble(matcher.group(3).replace("Inf", "Infinity")));
     }
 
     /** The series with this name and, among others, these labels. */
