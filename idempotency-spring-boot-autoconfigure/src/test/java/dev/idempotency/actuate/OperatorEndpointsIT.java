@@ -181,32 +181,28 @@ class OperatorEndpointsIT {
         return this.clerk.read(KEPT + query, "$.messages[*].messageId");
     }
 
-    /** Several requests are separated by blanks. */
+    /** Several queries are separated by blanks. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            400 | /idempotencyinbox?                  | status=lost size=0 size=1001 size=many messageId=good
-            400 | /idempotencyinbox?                  | since=yesterday after=x after= after=MQ
-            400 | /idempotencyinbox?                  | type=a%00b consumer=a%00b&messageId=1
-            400 | /idempotencydeadletters?            | status=pending
-            404 | /idempotencydeadletters?            | consumer=nobody
-            400 | /idempotencydeadletters?{ours}&     | size=0 size=-1 size=1001 size=99999999999 status=x
-            400 | /idempotencydeadletters?{ours}&     | after=x-0@-1 after=x deadLetter=x-y@z
-            404 | /idempotencydeadletters?{ours}&     | deadLetter={topic}-0@0
-            404 | /idempotencydeadletters?{ours}&     | deadLetter={topic}-dlt-0@99 deadLetter={topic}-dlt-7@0
-            400 | DELETE /idempotencydeadletters      | ?
-            404 | DELETE /idempotencydeadletters?     | consumer=nobody
-            404 | DELETE /idempotencyreconciliation?  | {ours}
+            400 | GET    | inbox?               | status=lost size=0 size=1001 size=many messageId=good
+            400 | GET    | inbox?               | since=yesterday after=x after= after=MQ
+            400 | GET    | inbox?               | type=a%00b consumer=a%00b&messageId=1
+            400 | GET    | deadletters?         | status=pending
+            404 | GET    | deadletters?         | consumer=nobody
+            400 | GET    | deadletters?{ours}&  | size=0 size=-1 size=1001 size=99999999999 status=x
+            400 | GET    | deadletters?{ours}&  | after=x-0@-1 after=x deadLetter=x-y@z
+            404 | GET    | deadletters?{ours}&  | deadLetter={topic}-0@0 deadLetter={topic}-dlt-0@99
+            404 | GET    | deadletters?{ours}&  | deadLetter={topic}-dlt-7@0
+            400 | DELETE | deadletters          | ?
+            404 | DELETE | deadletters?         | consumer=nobody
+            404 | DELETE | reconciliation?      | {ours}
             """)
-    void aQuestionThatMakesNoSenseIsRefused(int status, String path, String queries) {
+    void aQuestionThatMakesNoSenseIsRefused(int status, String method, String endpoint, String queries) {
         for (String query : queries.split(" ")) {
-            String request = (path + query)
+            String path = ("/idempotency" + endpoint + query)
                     .replace("{ours}", "consumer=" + encoded(this.consumer))
                     .replace("{topic}", this.topic);
-            if (request.startsWith("DELETE ")) {
-                this.clerk.delete(request.replace("DELETE ", ""), status);
-            } else {
-                this.clerk.get(request, status);
-            }
+            this.clerk.request(method, path, null, status);
         }
     }
 

@@ -50,7 +50,7 @@ public record Actuator(TestApplication app, @Nullable String user) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    private String request(String method, String path, @Nullable String body, int status) {
+    public String request(String method, String path, @Nullable String body, int status) {
         String port = this.app.context().getEnvironment().getProperty("local.server.port");
         HttpRequest.Builder request = HttpRequest.newBuilder(
                         URI.create("http://localhost:" + port + "/actuator" + path))
