@@ -2,6 +2,7 @@ package dev.idempotency.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.jayway.jsonpath.JsonPath;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -10,6 +11,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import org.assertj.core.api.ObjectAssert;
 import org.jspecify.annotations.Nullable;
 
 /** Requests to the endpoints of an application, by a user if it has any. They are answered with this status, or the test fails. */
@@ -19,6 +21,15 @@ public record Actuator(TestApplication app, @Nullable String user) {
 
     public String ok(String path) {
         return get(path, 200);
+    }
+
+    /** What the answer has at a path. Objects are maps, in the order of their fields, and arrays are lists. */
+    public <T> T read(String path, String jsonPath) {
+        return JsonPath.read(ok(path), jsonPath);
+    }
+
+    public ObjectAssert<Object> assertThatIn(String path, String jsonPath) {
+        return assertThat(this.<Object>read(path, jsonPath)).as("%s of %s", jsonPath, path);
     }
 
     public String get(String path, int status) {
@@ -39,7 +50,7 @@ public record Actuator(TestApplication app, @Nullable String user) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    private String request(String method, String path, @Nullable String body, int status) {
+    public String request(String method, String path, @Nullable String body, int status) {
         String port = this.app.context().getEnvironment().getProperty("local.server.port");
         HttpRequest.Builder request = HttpRequest.newBuilder(
                         URI.create("http://localhost:" + port + "/actuator" + path))

@@ -11,6 +11,7 @@ import dev.idempotency.testing.TestPostgres;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -65,6 +66,16 @@ public final class ObservedApplication implements AutoCloseable {
     public void bill(String id, String payload) {
         this.application.send(this.billingTopic, id, payload);
         this.application.awaitCaughtUp(this.billingGroup, this.billingTopic);
+    }
+
+    /** Has a message processed, dropped as a duplicate with another payload, failed and refused for want of a key; returns its id. */
+    public String billOneOfEachOutcome() {
+        String id = UUID.randomUUID().toString();
+        bill(id, "once");
+        bill(id, "once, with another payload");
+        bill(UUID.randomUUID().toString(), "fail");
+        bill("", "no key");
+        return id;
     }
 
     /** Sends to the consumer whose name is the default one. */

@@ -1,41 +1,56 @@
 package dev.idempotency.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** What Prometheus would read from a running application, in its text format. */
 public record PrometheusScrape(List<Series> all) {
 
-    private static final Pattern LINE = Pattern.compile("(?m)^([\\w:]+)(?:\\{(.*)})? (\\S+)$");
-    private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
+    private static final Pattern LINE = Pattern.compile("([a-zA-Z_:][\\w:]*)(?:\\{(.*)})? (\\S+)");
+    private static final Pattern LABEL = Pattern.compile("([a-zA-Z_]\\w*)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
     /** One line of it. */
     public record Series(String name, Map<String, String> labels, double value) {}
 
     public static PrometheusScrape of(ObservedApplication app) {
-        return new PrometheusScrape(LINE.matcher(app.actuator().ok("/prometheus"))
-                .results()
-                .map(line -> new Series(
-                        line.group(1),
-                        LABEL.matcher(Objects.requireNonNullElse(line.group(2), ""))
-                                .results()
-                                .collect(Collectors.toMap(label -> label.group(1), label -> label.group(2))),
-                        Double.parseDouble(line.group(3).replace("Inf", "Infinity"))))
+        String text = app.actuator().ok("/prometheus");
+        return new PrometheusScrape(text.lines()
+                .filter(line -> !line.startsWith("#") && !line.isBlank())
+                .map(PrometheusScrape::series)
                 .toList());
     }
 
-    /** The value of the only series with this name and, among others, these labels. */
-    public double value(String name, Map<String, String> labels) {
-        List<Series> found = this.all.stream()
+    private static Series series(String line) {
+        Matcher matcher = LINE.matcher(line);
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("Not a line of the text format: " + line);
+        }
+        String labels = (matcher.group(2) != null) ? matcher.group(2) : "";
+        return new Series(
+                matcher.group(1),
+                LABEL.matcher(labels)
+                        .results()
+                        .collect(Collectors.toMap(label -> label.group(1), label -> label.group(2))),
+                Double.parseDouble(matcher.group(3).replace("Inf", "Infinity")));
+    }
+
+    /** The series with this name and, among others, these labels. */
+    public List<Series> series(String name, Map<String, String> labels) {
+        return this.all.stream()
                 .filter(series ->
                         series.name().equals(name) && series.labels().entrySet().containsAll(labels.entrySet()))
                 .toList();
-        assertThat(found).as(name + labels).hasSize(1);
+    }
+
+    /** The value of the only such series. */
+    public double value(String name, Map<String, String> labels) {
+        List<Series> found = series(name, labels);
+        if (found.size() != 1) {
+            throw new AssertionError("Not one series " + name + labels + " but " + found);
+        }
         return found.get(0).value();
     }
 }

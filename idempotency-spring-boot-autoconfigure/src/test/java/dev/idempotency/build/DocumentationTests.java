@@ -8,6 +8,7 @@ import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.metrics.IdempotencyMeters;
+import dev.idempotency.recipes.DocumentedExamples;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -199,8 +200,10 @@ class DocumentationTests {
     @Test
     void everyJavaExampleIsPartOfSomethingThatIsCompiled() {
         Stream<Path> others = Stream.of(
-                        "src/test/java", "../sample-app/src/main/java", "../idempotency-spring-boot-test/src/test/java")
-                .map(Path::of);
+                DocumentedExamples.compile(),
+                Path.of("src/test/java"),
+                Path.of("../sample-app/src/main/java"),
+                Path.of("../idempotency-spring-boot-test/src/test/java"));
         String sources = Stream.concat(Documentation.sources(), others)
                 .flatMap(DocumentationTests::javaFiles)
                 .map(file -> words(Documentation.read(file)))

@@ -7,25 +7,22 @@ import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.Operators;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.redrive.DeadLetter;
-import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestKafka;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.support.KafkaHeaders;
 
 /** A process that dies after it has sent dead letters back, and before it could say so. */
 @Tag("slow")
@@ -48,14 +45,12 @@ class RedriveCrashIT extends ApplicationTest {
             int sentByTheDead = TopicContents.of(this.topic).size();
             assertThat(sentByTheDead).isBetween(SENT_BEFORE_CRASH, LETTERS - 1);
 
-            DeadLetters deadLetters = app.bean(DeadLetters.class);
-            int remembered = (int) letters(deadLetters).stream()
+            Operators operators = Operators.of(app);
+            int remembered = (int) operators.letters("dying").stream()
                     .filter(letter -> letter.status() == DeadLetterStatus.REDRIVEN)
                     .count();
             assertThat(remembered).as("remembered before it was sent").isLessThanOrEqualTo(sentByTheDead);
-            deadLetters.redriveAll("dying");
-            RedriveReport report =
-                    Awaitility.await().until(() -> deadLetters.lastRedrive("dying"), last -> last.endedAt() != null);
+            RedriveReport report = operators.redriveAll("dying");
             assertThat(report.sent()).isEqualTo(LETTERS - remembered);
             assertThat(report.read()).isEqualTo(report.records());
             app.bean(KafkaListenerEndpointRegistry.class).start();
@@ -64,7 +59,7 @@ class RedriveCrashIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).counts())
                     .hasSize(LETTERS - 1)
                     .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
-            List<DeadLetter> all = letters(deadLetters);
+            List<DeadLetter> all = operators.letters("dying");
             assertThat(all.subList(LETTERS, all.size()))
                     .as("whichever copy of the one that fails has come back, it was from the first round")
                     .isNotEmpty()
@@ -73,19 +68,9 @@ class RedriveCrashIT extends ApplicationTest {
         }
     }
 
-    private static List<DeadLetter> letters(DeadLetters deadLetters) {
-        return deadLetters.find(DeadLetterQuery.of("dying")).entries();
-    }
-
     private ProducerRecord<String, String> deadLetter(String id) {
         ProducerRecord<String, String> record = new ProducerRecord<>(this.topic + "-dlt", 0, null, id);
-        record.headers()
-                .add("message-id", id.getBytes(StandardCharsets.UTF_8))
-                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, this.topic.getBytes(StandardCharsets.UTF_8))
-                .add(KafkaHeaders.DLT_ORIGINAL_PARTITION, new byte[Integer.BYTES])
-                .add(
-                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
-                        ByteBuffer.allocate(Long.BYTES).putLong(5).array());
+        Operators.leadBack(record, this.topic, 0).add("message-id", id.getBytes(StandardCharsets.UTF_8));
         return record;
     }
 

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.OfKind;
+import dev.idempotency.app.SharedApplicationTest;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.HexFormat;
@@ -13,85 +14,80 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
 /** The examples of {@code docs/recipes.md}, each with messages that come twice, late or out of order. */
-class RecipesIT extends ApplicationTest {
+class RecipesIT extends SharedApplicationTest {
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "order", "welcome", "stock", "parcel", "receipt");
+        start(
+                Listeners.class,
+                "topic=" + topic("receipt"),
+                "group=" + topic("receipt"),
+                "key-digest.secret=of this test");
+    }
 
     @Test
     void anIdThatRepeatsByDesignIsAKeyTogetherWithTheState() {
-        try (TestApplication app = start(Tables.class, OrderListener.class)) {
-            send(app, "4711;NEW", "4711;CONFIRMED", "4711;NEW", "4711;CONFIRMED");
-            assertThat(app.jdbc().queryForList("select status from order_log order by id", String.class))
-                    .containsExactly("NEW", "CONFIRMED");
-        }
+        deliver("order", "4711;NEW", "4711;CONFIRMED", "4711;NEW", "4711;CONFIRMED");
+        assertThat(effectsOf("order")).containsExactly("order 4711;CONFIRMED", "order 4711;NEW");
     }
 
     @Test
     void aKeyThatIsADigestHoldsNoPersonalData() {
-        try (TestApplication app = start(
-                List.of("key-digest.secret=of this test"), Tables.class, WelcomeListener.class, KeyDigest.class)) {
-            send(app, "ada@example.org", "ada@example.org", "bob@example.org");
-            assertThat(app.jdbc().queryForObject("select count(*) from welcome", Integer.class))
-                    .isEqualTo(2);
-            assertThat(app.jdbc().queryForList("select message_id from idempotency_processed", String.class))
-                    .hasSize(2)
-                    .noneMatch(id -> id.contains("example"));
-        }
+        deliver("welcome", "ada@example.org", "ada@example.org", "bob@example.org");
+        assertThat(effectsOf("welcome")).hasSize(2);
+        String ids = "select message_id from idempotency_processed where consumer_id = 'welcome'";
+        assertThat(this.app.jdbc().queryForList(ids, String.class)).hasSize(2).noneMatch(id -> id.contains("example"));
     }
 
     @Test
     void aCompensationMayComeTwiceAndBeforeItsStep() {
-        try (TestApplication app = start(Tables.class, StockListener.class)) {
-            send(app, "o1;RESERVE", "o1;RESERVE", "o1;CANCEL", "o1;CANCEL");
-            assertThat(stock(app)).as("reserved once, given back once").isEqualTo(10);
-            send(app, "o2;CANCEL", "o2;RESERVE");
-            assertThat(stock(app)).as("cancelled before it was reserved").isEqualTo(10);
-            send(app, "o3;RESERVE");
-            assertThat(stock(app)).isEqualTo(9);
-        }
+        deliver("stock", "o1;RESERVE", "o1;RESERVE", "o1;CANCEL", "o1;CANCEL");
+        assertThat(stock()).as("reserved once, given back once").isEqualTo(10);
+        deliver("stock", "o2;CANCEL", "o2;RESERVE");
+        assertThat(stock()).as("cancelled before it was reserved").isEqualTo(10);
+        deliver("stock", "o3;RESERVE");
+        assertThat(stock()).isEqualTo(9);
+    }
+
+    private int stock() {
+        return this.app.jdbc().queryForObject("select available from stock", Integer.class);
     }
 
     @Test
     void someStatementsNeedNoTable() {
-        try (TestApplication app = start(Tables.class, NoTableListener.class)) {
-            send(app, "7;PAID", "7;PAID", "7;SHIPPED", "7;PAID");
-            assertThat(app.jdbc().queryForObject("select status from parcel where id = '7'", String.class))
-                    .as("a transition that is guarded: what is shipped is not paid again")
-                    .isEqualTo("SHIPPED");
-            assertThat(app.jdbc().queryForObject("select last_status from parcel where id = '7'", String.class))
-                    .as("an absolute value: the late duplicate has overwritten the newer one")
-                    .isEqualTo("PAID");
-        }
+        deliver("parcel", "7;PAID", "7;PAID", "7;SHIPPED", "7;PAID");
+        assertThat(this.app.jdbc().queryForMap("select status, last_status from parcel where id = '7'"))
+                .as("a transition that is guarded: what is shipped is not paid again")
+                .containsEntry("status", "SHIPPED")
+                .as("an absolute value: the late duplicate has overwritten the newer one")
+                .containsEntry("last_status", "PAID");
     }
 
     @Test
     void aDerivedKeyIsTheSameOnEveryAttempt() {
-        try (TestApplication app = start(MailClient.class, ReceiptListener.class)) {
-            app.send(this.topic, "1", "a receipt");
-            app.send(this.topic, "2", "another receipt");
-            app.awaitCaughtUp(this.group, this.topic);
-            List<String> keys = app.bean(MailClient.class).keys;
-            assertThat(keys).hasSize(3);
-            assertThat(keys.get(0)).as("the first attempt fails after the call").isEqualTo(keys.get(1));
-            assertThat(keys.get(2)).isNotEqualTo(keys.get(0));
-        }
+        send("receipt", "a receipt", "another receipt");
+        awaitCaughtUp("receipt");
+        List<String> keys = this.app.bean(MailClient.class).keys;
+        assertThat(keys).hasSize(3);
+        assertThat(keys.get(0)).as("the first attempt fails after the call").isEqualTo(keys.get(1));
+        assertThat(keys.get(2)).isNotEqualTo(keys.get(0));
     }
 
-    private static int stock(TestApplication app) {
-        return app.jdbc().queryForObject("select available from stock", Integer.class);
-    }
-
-    private void send(TestApplication app, String... payloads) {
+    private void deliver(String kind, String... payloads) {
         for (String payload : payloads) {
-            app.send(this.topic, null, payload);
+            this.app.send(topic(kind), null, payload);
         }
-        app.awaitCaughtUp(this.group, this.topic);
+        awaitCaughtUp(kind);
     }
 
     /** Payloads are texts here; in an application they are objects, and keys are {@code #order.id + '/' + #order.status}. */
@@ -99,36 +95,6 @@ class RecipesIT extends ApplicationTest {
         return payload.split(";");
     }
 
-    static class Tables {
-
-        Tables(JdbcTemplate jdbc) {
-            List.of(
-                            "create table order_log (id serial, status text)",
-                            "create table welcome (email text)",
-                            "create table stock (available int)",
-                            "insert into stock values (10)",
-                            "create table reservation (order_id text primary key, cancelled boolean not null)",
-                            "create table parcel (id text primary key, status text, last_status text)")
-                    .forEach(jdbc::execute);
-        }
-    }
-
-    abstract static class Writing {
-
-        @Autowired
-        JdbcTemplate jdbc;
-    }
-
-    static class OrderListener extends Writing {
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(key = "#payload.split(';')[0] + '/' + #payload.split(';')[1]")
-        void on(String order) {
-            this.jdbc.update("insert into order_log (status) values (?)", parts(order)[1]);
-        }
-    }
-
-    // tag::digest[]
     @Component("keyDigest")
     static class KeyDigest {
 
@@ -144,22 +110,47 @@ class RecipesIT extends ApplicationTest {
             return HexFormat.of().formatHex(mac.doFinal(personal.getBytes(StandardCharsets.UTF_8)));
         }
     }
-    // end::digest[]
 
-    static class WelcomeListener extends Writing {
+    static class MailClient {
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "welcome", key = "@keyDigest.of(#payload)")
-        void on(String email) {
-            this.jdbc.update("insert into welcome values (?)", email);
+        final List<String> keys = new CopyOnWriteArrayList<>();
+
+        void send(String text, String idempotencyKey) {
+            this.keys.add(idempotencyKey);
+            if (this.keys.size() == 1) {
+                throw new IllegalStateException("The connection is lost after the mail was sent");
+            }
         }
     }
 
-    static class StockListener extends Writing {
+    @Import({KeyDigest.class, MailClient.class})
+    static class Listeners extends HasEffects {
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "stock", key = "#message")
-        void on(String message) {
+        private final JdbcTemplate jdbc;
+        private final MailClient mailClient;
+
+        Listeners(JdbcTemplate jdbc, MailClient mailClient) {
+            this.jdbc = jdbc;
+            this.mailClient = mailClient;
+            jdbc.execute("create table stock (available int)");
+            jdbc.execute("insert into stock values (10)");
+            jdbc.execute("create table reservation (order_id text primary key, cancelled boolean not null)");
+            jdbc.execute("create table parcel (id text primary key, status text, last_status text)");
+        }
+
+        @OfKind(value = "order", key = "#payload.split(';')[0] + '/' + #payload.split(';')[1]")
+        void order(String order) {
+            this.effects.happen("order " + order);
+        }
+
+        @KafkaListener(topics = "welcome${suffix}", groupId = "welcome${suffix}")
+        @IdempotentListener(consumer = "welcome", key = "@keyDigest.of(#payload)")
+        void welcome(String email) {
+            this.effects.happen("welcome " + email);
+        }
+
+        @OfKind(value = "stock", key = "#message")
+        void stock(String message) {
             String order = parts(message)[0];
             if (parts(message)[1].equals("RESERVE")) {
                 reserve(order);
@@ -168,7 +159,6 @@ class RecipesIT extends ApplicationTest {
             }
         }
 
-        // tag::saga[]
         private void reserve(String order) {
             int reserved = this.jdbc.update(
                     "insert into reservation (order_id, cancelled) values (?, false) on conflict do nothing", order);
@@ -188,45 +178,17 @@ class RecipesIT extends ApplicationTest {
                         "insert into reservation (order_id, cancelled) values (?, true) on conflict do nothing", order);
             }
         }
-        // end::saga[]
-    }
 
-    static class MailClient {
-
-        final List<String> keys = new CopyOnWriteArrayList<>();
-
-        void send(String text, String idempotencyKey) {
-            this.keys.add(idempotencyKey);
-            if (this.keys.size() == 1) {
-                throw new IllegalStateException("The connection is lost after the mail was sent");
-            }
-        }
-    }
-
-    static class ReceiptListener {
-
-        private final MailClient mailClient;
-
-        ReceiptListener(MailClient mailClient) {
-            this.mailClient = mailClient;
-        }
-
-        // tag::calling[]
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(String receipt) {
             this.mailClient.send(receipt, IdempotencyContext.current().deriveKey("receipt"));
         }
-        // end::calling[]
-    }
 
-    static class NoTableListener extends Writing {
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        void on(String message) {
+        @KafkaListener(topics = "parcel${suffix}", groupId = "parcel${suffix}")
+        void parcel(String message) {
             String id = parts(message)[0];
             String status = parts(message)[1];
-            // tag::no-table[]
             // An upsert of an absolute value: twice is as good as once, late is not.
             this.jdbc.update("""
                     insert into parcel (id, last_status) values (?, ?)
@@ -238,7 +200,6 @@ class RecipesIT extends ApplicationTest {
             } else {
                 this.jdbc.update("update parcel set status = 'SHIPPED' where id = ? and status = 'PAID'", id);
             }
-            // end::no-table[]
         }
     }
 }

@@ -8,14 +8,12 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.testing.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -36,35 +34,30 @@ import org.springframework.kafka.listener.RecordInterceptor;
 /** The recipe for several databases and tenants: what works, and what keeps the application from starting. */
 class TenantsIT extends ApplicationTest {
 
+    private JdbcTemplate jdbc;
+
     @BeforeEach
     void createTenants() {
-        JdbcTemplate jdbc = jdbc(this.database);
+        this.jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
         for (String tenant : List.of("tenant_a", "tenant_b")) {
-            jdbc.execute("create schema " + tenant);
-            jdbc.execute("create table %s.booking (id text)".formatted(tenant));
+            this.jdbc.execute("create schema " + tenant);
+            this.jdbc.execute("create table %s.booking (id text)".formatted(tenant));
         }
     }
 
-    private static JdbcTemplate jdbc(TestDatabase database) {
-        return new JdbcTemplate(new DriverManagerDataSource(database.jdbcUrl()));
-    }
-
-    private TestApplication start(String... properties) {
-        List<String> all = Stream.concat(Stream.of(properties), Stream.of("idempotency.cleanup.enabled=false"))
-                .toList();
-        return start(all, Tenants.class, BookingListener.class);
+    private TestApplication start(String property) {
+        List<String> properties = List.of(property, "idempotency.cleanup.enabled=false");
+        return start(properties, Tenants.class, BookingListener.class);
     }
 
     private void send(TestApplication app, String tenant, String id) {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(this.topic, id);
+        ProducerRecord<String, String> record = TestApplication.message(this.topic, null, id, id);
         record.headers().add("tenant", tenant.getBytes(StandardCharsets.UTF_8));
-        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         app.send(record);
     }
 
     private List<String> bookings(String tenant) {
-        return jdbc(this.database)
-                .queryForList("select id from %s.booking order by id".formatted(tenant), String.class);
+        return this.jdbc.queryForList("select id from %s.booking order by id".formatted(tenant), String.class);
     }
 
     @Test
@@ -78,15 +71,14 @@ class TenantsIT extends ApplicationTest {
 
             assertThat(bookings("tenant_a")).containsExactly("1", "fails once");
             assertThat(bookings("tenant_b")).containsExactly("1", "fails once");
-            assertThat(jdbc(this.database)
-                            .queryForList("select message_id from shared.idempotency_processed", String.class))
+            assertThat(this.jdbc.queryForList("select message_id from shared.idempotency_processed", String.class))
                     .containsExactlyInAnyOrder(
                             "tenant_a/1", "tenant_a/fails once", "tenant_b/1", "tenant_b/fails once");
             String age = "update shared.idempotency_processed set processed_at = processed_at - interval '%d days'"
                     + " where message_id like '%s'";
-            jdbc(this.database).update(age.formatted(8, "%/1"));
+            this.jdbc.update(age.formatted(8, "%/1"));
             // No pause that is longer than the retention, in which the consumer would have forgotten nothing.
-            jdbc(this.database).update(age.formatted(6, "tenant_a/fails once"));
+            this.jdbc.update(age.formatted(6, "tenant_a/fails once"));
             assertThat(app.bean(Cleanup.class).run().deleted())
                     .as("of all tenants")
                     .isEqualTo(2);
@@ -95,7 +87,7 @@ class TenantsIT extends ApplicationTest {
 
     @Test
     void aTableForEachTenantIsRefused() {
-        assertThat(NestedExceptionUtils.getMostSpecificCause(catchThrowable(() -> start(new String[0]))))
+        assertThat(NestedExceptionUtils.getMostSpecificCause(catchThrowable(() -> start("any=thing"))))
                 .hasMessageContainingAll("[" + StartupCheck.ROUTING_DATA_SOURCE + "]", "idempotency.schema.name");
     }
 
@@ -120,7 +112,6 @@ class TenantsIT extends ApplicationTest {
         }
     }
 
-    // tag::tenants[]
     static class TenantDataSource extends AbstractRoutingDataSource {
 
         static final ThreadLocal<@Nullable String> TENANT = new ThreadLocal<>();
@@ -147,7 +138,6 @@ class TenantsIT extends ApplicationTest {
             TenantDataSource.TENANT.remove();
         }
     }
-    // end::tenants[]
 
     static class BookingListener {
 
@@ -158,12 +148,10 @@ class TenantsIT extends ApplicationTest {
             this.jdbc = new JdbcTemplate(dataSource);
         }
 
-        // tag::booking[]
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(consumer = "bookings", key = "#headers['tenant'] + '/' + #headers['message-id']")
         void on(String booking) {
             this.jdbc.update("insert into booking (id) values (?)", booking);
-            // end::booking[]
             if (booking.equals("fails once") && this.failed.add(TenantDataSource.TENANT.get() + booking)) {
                 throw new IllegalStateException(booking);
             }

@@ -1,25 +1,15 @@
 package dev.idempotency.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
@@ -40,7 +30,9 @@ class StarterIT {
                         "--spring.kafka.consumer.group-id=" + TestKafka.uniqueName("starter"),
                         "--spring.kafka.consumer.auto-offset-reset=earliest",
                         "--payments.topic=" + topic)) {
-            try (Producer<String, String> producer = producer()) {
+            Map<String, Object> brokers = Map.of("bootstrap.servers", TestKafka.bootstrapServers());
+            try (KafkaProducer<String, String> producer =
+                    new KafkaProducer<>(brokers, new StringSerializer(), new StringSerializer())) {
                 producer.send(payment(topic, "1"));
                 producer.send(payment(topic, "1"));
                 producer.send(payment(topic, "2"));
@@ -54,36 +46,9 @@ class StarterIT {
         }
     }
 
-    /** Maven has packed the jars by now. Gradle runs this test beside its packing, and has {@link StarterTests}. */
-    @Test
-    void theJarOfTheStarterHasNoClasses() throws IOException {
-        List<Path> jars = new ArrayList<>();
-        if (Files.exists(Path.of("target"))) {
-            try (var found = Files.newDirectoryStream(Path.of("target"), "*.jar")) {
-                found.forEach(jars::add);
-            }
-        }
-        assumeThat(jars).isNotEmpty();
-        for (Path path : jars) {
-            try (JarFile jar = new JarFile(path.toFile())) {
-                assertThat(jar.stream().map(JarEntry::getName))
-                        .as("entries of %s", path)
-                        .contains("META-INF/MANIFEST.MF")
-                        .noneMatch(name -> name.endsWith(".class"));
-            }
-        }
-    }
-
     private static ProducerRecord<String, String> payment(String topic, String id) {
         ProducerRecord<String, String> record = new ProducerRecord<>(topic, "payment " + id);
         record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         return record;
-    }
-
-    private static Producer<String, String> producer() {
-        return new KafkaProducer<>(
-                Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, TestKafka.bootstrapServers()),
-                new StringSerializer(),
-                new StringSerializer());
     }
 }

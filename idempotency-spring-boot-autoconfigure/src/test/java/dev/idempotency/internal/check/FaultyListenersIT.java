@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
@@ -14,6 +13,7 @@ import java.io.IOException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -37,10 +36,43 @@ import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
 import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 
-/** One application with all faults, and one on a faulty broker, whose findings stand in {@code findings.approved.txt}. */
+/**
+ * One application with nearly all faults, one on a faulty broker, and one for each fault that would hide others. Their findings
+ * stand in {@code findings.approved.txt}.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class FaultyListenersIT {
 
+    private static final List<String> SOUND = List.of("""
+            wrapped inheritedProtected soundVersion soundLock recovering batch offsets offsetsWithoutText keptReply perPoll
+            payloadKeyPerPoll recordErrors constrained ownLetters week versioned generated isNew""".split("\\s+"));
+
+    private static final List<Alone> ALONE = List.of(
+            new Alone(Ungrouped.class, "topic=t"),
+            new Alone(RetriedByBean.class, "topic=t"),
+            new Alone(FaultyListeners.Constrained.class, "spring.datasource.url=jdbc:h2:mem:constraints"),
+            new Alone(
+                    FaultyListeners.Constrained.class,
+                    "spring.datasource.hikari.data-source-properties.autosave=always"),
+            new Alone(
+                    FaultyListeners.SoundLock.class,
+                    "spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ"),
+            new Alone(FaultyTransactionManagers.class, "topic=t"),
+            new Alone(ListenerChecksIT.Unworkable.class, "idempotency.checks.mode=off"),
+            new Alone(ListenerChecksIT.Kept.class, "idempotency.checks.mode=warn"),
+            new Alone(ListenerChecksIT.Unkept.class, "idempotency.inbox.enabled=true"),
+            new Alone(ListenerChecksIT.Quiet.class, "spring.kafka.producer.transaction-id-prefix=tx-"),
+            new Alone(
+                    ListenerChecksIT.Stored.class,
+                    "spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration"),
+            new Alone(
+                    ListenerChecksIT.Replying.class,
+                    "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"));
+
+    /** Listeners in an application of their own, with a property. */
+    private record Alone(Class<?> listeners, String property) {}
+
+    private static final List<String> approved = new ArrayList<>();
     private static List<Finding> findings;
     private static String warnings;
     private static String log;
@@ -56,9 +88,14 @@ class FaultyListenersIT {
                     List.of(
                             "long.name=" + "x".repeat(300),
                             "group.of-instance=${random.uuid}",
+                            "spring.jpa.hibernate.ddl-auto=create",
                             "spring.kafka.consumer.group-id=${group.of-instance}"),
                     Stream.concat(Stream.of(FaultyListeners.class, TestApplication.WithJpa.class), listeners)
                             .toArray(Class[]::new));
+            findings.forEach(finding -> approved.add(text(finding, "")));
+            ALONE.forEach(
+                    alone -> findingsOf(database.jdbcUrl(), List.of("topic=t", alone.property()), alone.listeners())
+                            .forEach(finding -> approved.add(text(finding, ", with " + alone.property()))));
             startOnBroker(database);
             log = output.getAll();
             warnings = log.lines()
@@ -88,8 +125,7 @@ class FaultyListenersIT {
                     "spring.kafka.listener.auto-startup=false",
                     "idempotency.checks.broker-timeout=60s");
             try (TestApplication app = TestApplication.start(database, properties, FaultyListeners.OnBroker.class)) {
-                assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-                ListenerChecksIT.awaitBrokerChecks();
+                ListenerChecksIT.awaitChecks(app);
             }
         } finally {
             broker.destroy();
@@ -98,12 +134,6 @@ class FaultyListenersIT {
 
     private static NewTopic topic(String name, String setting, String value) {
         return new NewTopic(name, 1, (short) 1).configs(Map.of(setting, value));
-    }
-
-    static List<Finding> findingsOf(List<String> properties, Class<?>... listeners) {
-        try (TestDatabase database = TestPostgres.createDatabase()) {
-            return findingsOf(database.jdbcUrl(), properties, listeners);
-        }
     }
 
     private static List<Finding> findingsOf(String jdbcUrl, List<String> properties, Class<?>... listeners) {
@@ -115,18 +145,22 @@ class FaultyListenersIT {
     /** Shows reviewers the wording of all findings in a diff. {@code -Dfindings.approve=true} writes the file anew. */
     @Test
     void findingsAreWordedAsApproved() throws IOException {
-        Path approved = Path.of("src/test/resources/findings.approved.txt");
-        String text = findings.stream()
-                .filter(finding -> !finding.what().contains("'two-strategies'"))
-                .map(finding -> "[%s] %s\n  %s\n  %s\n"
-                        .formatted(finding.check(), placesIn(finding.where()), finding.what(), finding.remedy()))
+        Path file = Path.of("src/test/resources/findings.approved.txt");
+        String text = approved.stream()
+                .filter(finding -> !finding.contains("'two-strategies'"))
                 .sorted()
                 .collect(Collectors.joining("\n", "", "\n" + warnings))
+                .replaceAll("(HikariPool-|\\$Proxy)\\d+", "$1…")
                 .replaceAll("@[0-9a-f]{4,8}\\b", "@…");
         if (Boolean.getBoolean("findings.approve")) {
-            Files.writeString(approved, text);
+            Files.writeString(file, text);
         }
-        assertThat(text).isEqualTo(Files.readString(approved));
+        assertThat(text).isEqualTo(Files.readString(file));
+    }
+
+    private static String text(Finding finding, String circumstances) {
+        return "[%s] %s%s\n  %s\n  %s\n"
+                .formatted(finding.check(), placesIn(finding.where()), circumstances, finding.what(), finding.remedy());
     }
 
     private static String placesIn(String where) {
@@ -138,24 +172,7 @@ class FaultyListenersIT {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "wrapped",
-                "inheritedProtected",
-                "soundVersion",
-                "soundLock",
-                "recovering",
-                "batch",
-                "offsets",
-                "offsetsWithoutText",
-                "keptReply",
-                "perPoll",
-                "payloadKeyPerPoll",
-                "recordErrors",
-                "constrained",
-                "ownLetters",
-                "week"
-            })
+    @FieldSource("SOUND")
     void whatIsNoFaultIsNotNamed(String method) {
         assertThat(findings).noneMatch(finding -> finding.where().contains("." + method + "("));
         assertThat(warnings.lines().filter(line -> !line.matches("\\[(shared-topic|lock-connections)].*")))
@@ -173,48 +190,11 @@ class FaultyListenersIT {
                         .contains("DeduplicationStrategy.MESSAGE_ID", "DeduplicationStrategy.OFFSET"));
     }
 
-    /** Without a group, Spring Kafka leaves acknowledgments to the listener, and each message would fail. */
-    @ParameterizedTest
-    @CsvSource({"Ungrouped, NO_ACKNOWLEDGMENT, Add a groupId", "RetriedByBean, STRATEGY, Remove it"})
-    void whatCannotStandBesideOthersIsFound(String listener, StartupCheck check, String remedy) throws Exception {
-        Class<?> type = Class.forName(getClass().getName() + "$" + listener);
-        assertThat(findingsOf(List.of(), type)).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(check);
-            assertThat(finding.remedy()).startsWith(remedy);
-        });
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"h2", "autosave"})
-    void aConstraintIsRefusedWhereItsViolationsAreNotTold(String database) {
-        try (TestDatabase postgres = TestPostgres.createDatabase()) {
-            String url = database.equals("h2")
-                    ? "jdbc:h2:mem:constraints;DB_CLOSE_DELAY=-1"
-                    : postgres.jdbcUrl() + "&autosave=always";
-            assertThat(findingsOf(url, List.of(), FaultyListeners.Constrained.class))
-                    .singleElement()
-                    .satisfies(finding -> {
-                        assertThat(finding.check()).isEqualTo(StartupCheck.STRATEGY);
-                        assertThat(finding.what())
-                                .startsWith("DeduplicationStrategy.UNIQUE_CONSTRAINT needs PostgreSQL");
-                    });
-        }
-    }
-
-    @Test
-    void aLockIsRefusedWhereConnectionsBeginWithASnapshot() {
-        String isolation = "spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ";
-        assertThat(findingsOf(List.of(isolation), FaultyListeners.SoundLock.class))
-                .singleElement()
-                .extracting(Finding::check)
-                .isEqualTo(StartupCheck.LOCK);
-    }
-
     @Test
     void theFailureIsAnalyzedForTheReader() {
         assertThat(log)
                 .contains("APPLICATION FAILED TO START", "@IdempotentListener cannot keep its promise:")
-                .contains("[auto-commit] ", FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
+                .contains("[auto-commit] ", FaultyListeners.Containers.class.getName() + ".sendTo(String), bean '")
                 .contains("     See https://github.com/idempotency-dev/idempotency-spring-boot/blob/main/docs/checks.md"
                         + "#auto-commit" + System.lineSeparator())
                 .contains("To start all the same, with a warning: idempotency.checks.relaxed=");
@@ -222,6 +202,7 @@ class FaultyListenersIT {
                 .noneMatch(line -> line.contains("key-expression"));
     }
 
+    /** Without a group, Spring Kafka leaves acknowledgments to the listener, and each message would fail. */
     static class Ungrouped {
 
         @KafkaListener(topicPartitions = @TopicPartition(topic = "t", partitions = "0"))

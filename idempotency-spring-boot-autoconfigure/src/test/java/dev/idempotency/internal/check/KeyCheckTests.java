@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,94 +78,72 @@ class KeyCheckTests {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "'order#1'",
-                "T(java.time.DayOfWeek).MONDAY",
-                "#record.offset()",
-                "#same.offset() + '/' + #record.topic()",
-                "#payload + #record.offset()",
-                "#record.topic() + '/' + #record.timestamp",
-                "#coordinates.topic()",
-                "#about.offset()",
-                "#offset",
-                "#at + '/' + #record.topic()",
-            })
-    void aKeyThatMessagesShareIsFound(String expression) {
-        assertThat(findings("records", "key", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "#payload",
-                "#record.key()",
-                "#record.value().id + '/' + #record.topic()",
-                "#record.key() + '/' + #record.timestamp()",
-                "#record.topic() + '-' + #record.partition() + '@' + #record.offset()",
-                "'x/' + #coordinates",
-                "#offset + '/' + #record.partition()",
-                "@keys.keyOf(#record)",
-                "@keys.current()",
-                "T(com.acme.Keys).of(#record)",
-                "#record.headers().lastHeader('id').value()",
-                "#headers.id",
-                "#headers['id'] + #message.headers['order-id'] + #message.payload",
-                "#headers.isEmpty() ? #payload : #headers['a']",
-                "#headers == null ? #payload : #payload.trim()",
-                "#jsonPath(#record.value(), '$.id')",
-                "#all['order']",
-            })
-    void aKeyOfTheMessageIsTaken(String expression) {
-        assertThat(findings("records", "key", expression)).isEmpty();
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "typed, #event.idd, KEY_EXPRESSION",
-        "typed, #payload.idd + '/' + #event.id, KEY_EXPRESSION",
-        "typed, #event, KEY_EXPRESSION",
-        "typed, #payload, KEY_EXPRESSION",
-        "typed, #event.id, ",
-        "typed, #event.id(), ",
-        "typed, #event.toString(), ",
-        "typed, #event + '/x', ",
-        "typed, #record.value().idd, ",
-        "text, #payload.id, KEY_EXPRESSION",
-        "text, #payload.substring(3), ",
-        "ofMap, #payload.id, ",
-        "ofMap, #map, KEY_EXPRESSION",
-        "batches, #messages.headers.id, UNSTABLE_KEY",
-        "batches, #records, UNSTABLE_KEY",
-        "hidden, #headers.id, ",
-        "hidden, #payload.headers.id, ",
-        "twoPayloads, #payload.id, AMBIGUOUS_KEY",
-        "namedPayload, #payload.id, ",
-        "payloadFirst, #payload, ",
-        "usualName, #payload.idd, KEY_EXPRESSION",
-        "payloadAndRecord, #payload.id, "
-    })
-    void whatIsFoundDependsOnTheParameters(String method, String expression, @Nullable StartupCheck found) {
-        assertThat(findings(method, "key", expression)).isEqualTo((found != null) ? List.of(found) : List.of());
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"#record.timestamp()", "#same.offset()", "#at", "7"})
-    void aVersionThatIsNotOfTheStateIsFound(String expression) {
-        assertThat(findings("records", "version", expression)).containsExactly(StartupCheck.AMBIGUOUS_KEY);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "#payload.changedAt, KEY_EXPRESSION",
-        "#state?.previous.day(), KEY_EXPRESSION",
-        "#payload.share, KEY_EXPRESSION",
-        "#payload.number, ",
-        "#payload.any, ",
-        "#payload.changedAt.toString(), ",
-    })
-    void aVersionWhoseTypeIsNeverOneIsFound(String expression, @Nullable StartupCheck found) {
-        assertThat(findings("state", "version", expression)).isEqualTo((found != null) ? List.of(found) : List.of());
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            AMBIGUOUS_KEY  | key     | records          | 'order#1'
+            AMBIGUOUS_KEY  | key     | records          | T(java.time.DayOfWeek).MONDAY
+            AMBIGUOUS_KEY  | key     | records          | #record.offset()
+            AMBIGUOUS_KEY  | key     | records          | #same.offset() + '/' + #record.topic()
+            AMBIGUOUS_KEY  | key     | records          | #payload + #record.offset()
+            AMBIGUOUS_KEY  | key     | records          | #record.topic() + '/' + #record.timestamp
+            AMBIGUOUS_KEY  | key     | records          | #coordinates.topic()
+            AMBIGUOUS_KEY  | key     | records          | #about.offset()
+            AMBIGUOUS_KEY  | key     | records          | #offset
+            AMBIGUOUS_KEY  | key     | records          | #at + '/' + #record.topic()
+            nothing        | key     | records          | #payload
+            nothing        | key     | records          | #record.key()
+            nothing        | key     | records          | #record.value().id + '/' + #record.topic()
+            nothing        | key     | records          | #record.key() + '/' + #record.timestamp()
+            nothing        | key     | records          | #record.topic() + '-' + #record.partition() + '@' + #record.offset()
+            nothing        | key     | records          | 'x/' + #coordinates
+            nothing        | key     | records          | #offset + '/' + #record.partition()
+            nothing        | key     | records          | @keys.keyOf(#record)
+            nothing        | key     | records          | @keys.current()
+            nothing        | key     | records          | T(com.acme.Keys).of(#record)
+            nothing        | key     | records          | #record.headers().lastHeader('id').value()
+            nothing        | key     | records          | #headers.id
+            nothing        | key     | records          | #headers['id'] + #message.headers['order-id'] + #message.payload
+            nothing        | key     | records          | #headers.isEmpty() ? #payload : #headers['a']
+            nothing        | key     | records          | #headers == null ? #payload : #payload.trim()
+            nothing        | key     | records          | #jsonPath(#record.value(), '$.id')
+            nothing        | key     | records          | #all['order']
+            KEY_EXPRESSION | key     | typed            | #event.idd
+            KEY_EXPRESSION | key     | typed            | #payload.idd + '/' + #event.id
+            KEY_EXPRESSION | key     | typed            | #event
+            KEY_EXPRESSION | key     | typed            | #payload
+            nothing        | key     | typed            | #event.id
+            nothing        | key     | typed            | #event.id()
+            nothing        | key     | typed            | #event.toString()
+            nothing        | key     | typed            | #event + '/x'
+            nothing        | key     | typed            | #record.value().idd
+            KEY_EXPRESSION | key     | text             | #payload.id
+            nothing        | key     | text             | #payload.substring(3)
+            nothing        | key     | ofMap            | #payload.id
+            KEY_EXPRESSION | key     | ofMap            | #map
+            UNSTABLE_KEY   | key     | batches          | #messages.headers.id
+            UNSTABLE_KEY   | key     | batches          | #records
+            nothing        | key     | hidden           | #headers.id
+            nothing        | key     | hidden           | #payload.headers.id
+            AMBIGUOUS_KEY  | key     | twoPayloads      | #payload.id
+            nothing        | key     | namedPayload     | #payload.id
+            nothing        | key     | payloadFirst     | #payload
+            KEY_EXPRESSION | key     | usualName        | #payload.idd
+            nothing        | key     | payloadAndRecord | #payload.id
+            AMBIGUOUS_KEY  | version | records          | #record.timestamp()
+            AMBIGUOUS_KEY  | version | records          | #same.offset()
+            AMBIGUOUS_KEY  | version | records          | #at
+            AMBIGUOUS_KEY  | version | records          | 7
+            KEY_EXPRESSION | version | state            | #payload.changedAt
+            KEY_EXPRESSION | version | state            | #state?.previous.day()
+            KEY_EXPRESSION | version | state            | #payload.share
+            nothing        | version | state            | #payload.number
+            nothing        | version | state            | #payload.any
+            nothing        | version | state            | #payload.changedAt.toString()
+            """)
+    void whatIsFoundDependsOnTheExpressionAndOnTheParameters(
+            String found, String role, String method, String expression) {
+        assertThat(findings(method, role, expression))
+                .extracting(StartupCheck::name)
+                .isEqualTo(found.equals("nothing") ? List.of() : List.of(found));
     }
 
     @SuppressWarnings("unused") // Their signatures are looked at.

@@ -3,23 +3,16 @@ package dev.idempotency.internal.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.internal.check.FaultyListeners.Faulty;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
-import jakarta.persistence.Column;
-import jakarta.persistence.Entity;
-import jakarta.persistence.GeneratedValue;
-import jakarta.persistence.Id;
-import jakarta.persistence.Table;
-import jakarta.persistence.UniqueConstraint;
-import jakarta.persistence.Version;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -33,14 +26,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.data.domain.Persistable;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListeners;
@@ -79,7 +70,12 @@ class ListenerChecksIT {
                 .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown));
     }
 
-    static void awaitBrokerChecks() {
+    static void awaitChecks(TestApplication app) {
+        assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+        awaitBrokerChecks();
+    }
+
+    private static void awaitBrokerChecks() {
         Awaitility.await("broker checks").atMost(Duration.ofSeconds(90)).until(() -> !brokerChecksAreRunning());
     }
 
@@ -98,8 +94,7 @@ class ListenerChecksIT {
     @Test
     void listenersWithoutFaultsAreNamedInTheLogAndLazyOnesCheckedWhenTheyAreCreated(CapturedOutput output) {
         try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            awaitBrokerChecks();
+            awaitChecks(app);
             assertThat(reported(output)).isEmpty();
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(7);
@@ -143,12 +138,11 @@ class ListenerChecksIT {
     @ParameterizedTest
     @CsvSource({
         "idempotency.checks.relaxed=reply, dev.idempotency.internal.check.ListenerChecksIT$Replying",
-        "idempotency.checks.mode=off, dev.idempotency.internal.check.ListenerChecksIT$Faulty"
+        "idempotency.checks.mode=off, dev.idempotency.internal.check.ListenerChecksIT$Final"
     })
     void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
         try (TestApplication app = start(property, listener)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            awaitBrokerChecks();
+            awaitChecks(app);
             assertThat(reported(output)).isEmpty();
         }
     }
@@ -156,9 +150,8 @@ class ListenerChecksIT {
     @ParameterizedTest
     @ValueSource(strings = {"idempotency.checks.mode=warn", "idempotency.checks.relaxed=not-proxied"})
     void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
-        try (TestApplication app = start(property, Faulty.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            awaitBrokerChecks();
+        try (TestApplication app = start(property, Final.class)) {
+            awaitChecks(app);
             assertThat(reported(output))
                     .singleElement()
                     .asString()
@@ -167,43 +160,16 @@ class ListenerChecksIT {
         }
     }
 
-    @ParameterizedTest
-    @CsvSource(delimiter = ';', textBlock = """
-            idempotency.checks.mode=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
-            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; is none of [fail, off, warn] ; Write one of these
-            spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
-            NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Use the provided store
-            spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
-            INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
-            idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
-            spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
-            """)
-    void whatKeepsAListenerFromWorkingIsFound(
-            String property, String listener, StartupCheck check, String what, String remedy)
-            throws ClassNotFoundException {
-        Class<?> type = Class.forName(getClass().getName() + "$" + listener);
-        assertThat(failure(catchThrowable(() -> start(property, type))).findings())
-                .filteredOn(finding -> finding.check() == check)
-                .singleElement()
-                .satisfies(finding -> {
-                    assertThat(finding.where()).contains(listener + ".on(String)");
-                    assertThat(finding.what()).contains(what);
-                    assertThat(finding.remedy()).startsWith(remedy);
-                });
-    }
-
     @Test
     void nothingIsCheckedWhenTheLibraryIsSwitchedOff() {
-        try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
+        try (TestApplication app = start("idempotency.enabled=false", Final.class, Unworkable.class)) {
             assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
         }
     }
 
     static class Stored {
 
-        @KafkaListener(topics = "${topic}", groupId = "stored")
-        @IdempotentListener(inbox = "true")
+        @Faulty(topics = "${topic}", inbox = "true")
         void on(String payload) {}
     }
 
@@ -294,8 +260,7 @@ class ListenerChecksIT {
     static class LazyRetried {
 
         @RetryableTopic(attempts = "2")
-        @KafkaListener(topics = "${topic}", groupId = "lazy and retried")
-        @IdempotentListener
+        @Faulty(topics = "${topic}")
         void on(String payload) {}
     }
 
@@ -305,121 +270,27 @@ class ListenerChecksIT {
     @Lazy
     static class LazyFaulty {
 
-        @KafkaListener(topics = "${topic}", groupId = "lazy and faulty")
-        @IdempotentListener(key = "#nothing")
+        @Faulty(topics = "${topic}", key = "#nothing")
         final void on(String payload) {}
     }
 
-    static class Faulty {
+    static class Final {
 
-        @KafkaListener(topics = "${topic}", groupId = "faulty")
-        @IdempotentListener
+        @Faulty(topics = "${topic}")
         final void on(String payload) {}
     }
 
     static class Unworkable {
 
-        @KafkaListener(topics = "${topic}", groupId = "unworkable")
-        @IdempotentListener(key = "#nothing", onConflict = "maybe")
+        @Faulty(topics = "${topic}", key = "#nothing", onConflict = "maybe")
         final void on(String payload) {}
     }
 
     static class Replying {
 
-        @KafkaListener(topics = "${topic}", groupId = "replying")
-        @IdempotentListener
+        @Faulty(topics = "${topic}")
         String on(String payload) {
             return payload;
         }
-    }
-
-    @Test
-    void onlyEntitiesThatARepositoryMergesAreFound() {
-        assertThat(failure(catchThrowable(() -> start("spring.jpa.hibernate.ddl-auto=create", OfEntities.class)))
-                        .findings())
-                .allSatisfy(finding -> assertThat(finding.check()).isEqualTo(StartupCheck.MERGED_ENTITY))
-                .extracting(finding -> finding.what().replaceFirst(", whose.*", ""))
-                .containsExactlyInAnyOrder(
-                        "The table 'assigned_row' is mapped to " + AssignedRow.class.getName(),
-                        "The table 'renamed' is mapped to " + PrimitiveVersion.class.getName());
-    }
-
-    @Entity(name = "AssignedRow")
-    static class AssignedRow {
-
-        @Id
-        String id;
-    }
-
-    @Entity
-    @Table(name = "renamed")
-    static class PrimitiveVersion {
-
-        @Id
-        String id;
-
-        @Version
-        long version;
-    }
-
-    @Entity(name = "Versioned")
-    static class Versioned {
-
-        @Id
-        String id;
-
-        @Version
-        Long version;
-    }
-
-    @Entity(name = "Numbered")
-    @Table(uniqueConstraints = @UniqueConstraint(name = "numbered_ref", columnNames = "reference"))
-    static class Numbered {
-
-        @Id
-        @GeneratedValue
-        Long id;
-
-        @Column(nullable = false)
-        String reference;
-    }
-
-    @Entity(name = "New")
-    static class New implements Persistable<String> {
-
-        @Id
-        String id;
-
-        @Override
-        public String getId() {
-            return this.id;
-        }
-
-        @Override
-        public boolean isNew() {
-            return true;
-        }
-    }
-
-    @EntityScan(basePackageClasses = ListenerChecksIT.class)
-    @Import(TestApplication.WithJpa.class)
-    static class OfEntities {
-
-        @FaultyListeners.Faulty(
-                strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "assigned_row_pkey")
-        void assigned(String payload) {}
-
-        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "renamed_pkey")
-        void primitive(String payload) {}
-
-        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "versioned_pkey")
-        void versioned(String payload) {}
-
-        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "numbered_ref")
-        void generated(String payload) {}
-
-        @FaultyListeners.Faulty(strategy = DeduplicationStrategy.UNIQUE_CONSTRAINT, uniqueConstraint = "new_pkey")
-        void isNew(String payload) {}
     }
 }

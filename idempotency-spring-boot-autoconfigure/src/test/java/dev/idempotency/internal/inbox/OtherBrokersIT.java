@@ -7,20 +7,16 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.Operators;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.job.JobState;
-import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
-import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetter;
-import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
-import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestBroker;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -111,19 +107,14 @@ class OtherBrokersIT extends ApplicationTest {
                 assertThat(TopicContents.values(this.topic)).isEmpty();
                 assertThat(producers()).anyMatch(name -> name.contains("shop-idempotency-replays"));
 
-                DeadLetters deadLetters = app.bean(DeadLetters.class);
-                deadLetters.redriveAll("fickle");
-                await().until(() -> deadLetters.lastRedrive("fickle").endedAt() != null);
-                assertThat(deadLetters.find(DeadLetterQuery.of("fickle")).entries())
+                Operators operators = Operators.of(app);
+                assertThat(operators.redriveAll("fickle").sent()).isOne();
+                assertThat(operators.letters("fickle"))
                         .extracting(DeadLetter::status)
                         .containsExactly(DeadLetterStatus.REDRIVEN);
-                Reconciliation reconciliation = app.bean(Reconciliation.class);
-                await().atMost(Duration.ofSeconds(120)).until(() -> {
-                    reconciliation.start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
-                    return await().until(() -> reconciliation.lastReconciliation("fickle"), this::hasEnded)
-                                    .count(ReconciliationOutcome.DUPLICATE)
-                            == 2;
-                });
+                ReconciliationRequest request = ReconciliationRequest.of("fickle", Duration.ofDays(1));
+                await().atMost(Duration.ofSeconds(120))
+                        .until(() -> operators.reconcile(request).count(ReconciliationOutcome.DUPLICATE) == 2);
                 assertThat(app.bean(Effects.class).all()).containsExactly("bad");
                 assertThat(TopicContents.values(this.topic)).isEmpty();
             }
@@ -135,10 +126,6 @@ class OtherBrokersIT extends ApplicationTest {
                 .find(InboxQuery.ALL.withStatus(InboxStatus.FAILED))
                 .entries()
                 .size();
-    }
-
-    private boolean hasEnded(ReconciliationReport report) {
-        return report.state() != JobState.RUNNING;
     }
 
     private static List<String> producers() throws Exception {

@@ -1,17 +1,17 @@
 package dev.idempotency.internal.reconciliation;
 
+import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.Operators;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
-import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestKafka;
@@ -39,8 +39,8 @@ class JobOutagesIT extends ApplicationTest {
                         "idempotency.dead-letters.redrives-per-second=1",
                         "idempotency.errors.max-attempts=1"),
                 Listener.class)) {
-            send(app, this.topic);
             for (int i = 0; i < MESSAGES; i++) {
+                app.send(this.topic, "message " + i, "message");
                 app.send(this.topic, null, "a dead letter, as it has no id");
             }
             app.awaitCaughtUp(this.group, this.topic);
@@ -71,41 +71,28 @@ class JobOutagesIT extends ApplicationTest {
                 List.of("spring.kafka.bootstrap-servers=localhost:1", "spring.kafka.listener.auto-startup=false"),
                 Listener.class,
                 PatternListener.class)) {
-            DeadLetters deadLetters = app.bean(DeadLetters.class);
-            Reconciliation reconciliation = app.bean(Reconciliation.class);
-            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
-            CompletableFuture<?> listed = CompletableFuture.runAsync(() -> assertThatExceptionOfType(
-                            OperatorActionException.class)
-                    .isThrownBy(() -> deadLetters.find(DeadLetterQuery.of("plain")))
-                    .withMessageContainingAll("'plain'", this.topic + "-dlt", "See that the brokers can be reached"));
-            CompletableFuture<?> matched =
-                    CompletableFuture.runAsync(() -> assertThatExceptionOfType(OperatorActionException.class)
-                            .isThrownBy(() -> deadLetters.redriveAll("pattern"))
-                            .withMessageContainingAll("'pattern'", "See that the brokers can be reached"));
-            deadLetters.redriveAll("plain");
-            RedriveReport redrive = Awaitility.await()
-                    .until(() -> deadLetters.lastRedrive("plain"), report -> report.endedAt() != null);
+            Operators operators = Operators.of(app);
+            operators.reconciliation().start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
+            CompletableFuture<?> listed = CompletableFuture.runAsync(() -> assertThrown(
+                    OperatorActionException.class,
+                    () -> operators.letters("plain"),
+                    "'plain'",
+                    this.topic + "-dlt",
+                    "See that the brokers can be reached"));
+            CompletableFuture<?> matched = CompletableFuture.runAsync(() -> assertThrown(
+                    OperatorActionException.class,
+                    () -> operators.deadLetters().redriveAll("pattern"),
+                    "'pattern'",
+                    "See that the brokers can be reached"));
+            RedriveReport redrive = operators.redriveAll("plain");
             assertThat(redrive.state()).isEqualTo(JobState.FAILED);
             assertThat(redrive.failure()).contains("consumer 'plain'", "brokers", "redrive again");
-            ReconciliationReport report = awaitEnd(reconciliation);
+            ReconciliationReport report = operators.awaitReconciliation("plain");
             assertThat(report.state()).isEqualTo(JobState.FAILED);
             assertThat(report.failure()).contains("consumer 'plain'", "brokers", "start it again");
             listed.get(30, TimeUnit.SECONDS);
             matched.get(30, TimeUnit.SECONDS);
         }
-    }
-
-    private static void send(TestApplication app, String topic) {
-        for (int i = 0; i < MESSAGES; i++) {
-            app.send(topic, "message " + i, "message " + i);
-        }
-    }
-
-    private static ReconciliationReport awaitEnd(Reconciliation reconciliation) {
-        return Awaitility.await()
-                .until(
-                        () -> reconciliation.lastReconciliation("plain"),
-                        report -> report != null && report.state() != JobState.RUNNING);
     }
 
     static class Listener {

@@ -9,6 +9,7 @@ import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
+import dev.idempotency.app.Operators;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.internal.job.RepublishedHeaders;
@@ -18,7 +19,6 @@ import dev.idempotency.reconciliation.ReconciliationOutcome;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationReport.MissingMessage;
 import dev.idempotency.reconciliation.ReconciliationRequest;
-import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,7 +46,6 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
@@ -56,17 +55,17 @@ import org.springframework.util.backoff.FixedBackOff;
 /** Holes are made, and must be found: no more and no less. */
 class ReconciliationIT extends SharedApplicationTest {
 
-    private Reconciliation reconciliation;
+    private Operators operators;
 
     @BeforeAll
     void start() {
         createTopics(2, "busy", "begun", "pinned");
         createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted", "twice");
-        createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "recreated", "reborn");
-        createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
-        TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("reborn") + "-dlt");
+        createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "recreated", "asking");
+        createTopics(1, "interrupted", "redriven", "named-a", "named-b", "breaking", "positions");
+        TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("recreated") + "-dlt");
         start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.reconciliation.records-per-second=50");
-        this.reconciliation = this.app.bean(Reconciliation.class);
+        this.operators = Operators.of(this.app);
     }
 
     @Test
@@ -82,9 +81,8 @@ class ReconciliationIT extends SharedApplicationTest {
 
         forgetRow("ledger", "ledger b");
         ReconciliationReport report = reconcile("ledger");
-        assertThat(report.count(ReconciliationOutcome.MISSING)).isOne();
-        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("ledger b");
-        assertThat(report.missing().get(0).record().topic()).isEqualTo(topic("ledger"));
+        assertFates(report, "2 PROCESSED, 1 DUPLICATE, 2 DEAD_LETTERED, 1 MISSING");
+        assertMissing(report, "ledger b", 1);
         assertThat(report.replayed()).isZero();
 
         assertThat(replay("ledger").replayed()).isOne();
@@ -100,43 +98,52 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(reconcile("dropped"), "2 PROCESSED, 1 MISSING, 1 UNREADABLE");
     }
 
+    /** Neither what was processed nor a dead letter stands for the record that is at its place now. */
     @Test
     void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
-        this.app.send(topic("recreated"), null, "recreated old");
-        awaitCaughtUp("recreated");
-        MessageListenerContainer container = containerOf("recreated");
-        container.stop();
+        sendWithoutIds("recreated", "recreated old", "recreated fails");
+        assertFates(reconcile("recreated"), "1 PROCESSED, 1 DEAD_LETTERED");
+        containerOf("recreated").stop();
         recreateTopic("recreated");
         this.app.send(topic("recreated"), null, "recreated new");
+        this.app.send(topic("recreated"), null, "recreated newer");
         commitAll("recreated");
-        assertFates(reconcile("recreated"), "1 MISSING");
-        assertThat(replay("recreated").replayed()).isOne();
-        container.start();
-        awaitCaughtUp("recreated");
-        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
+        assertFates(reconcile("recreated"), "2 MISSING");
+        assertThat(replay("recreated").replayed()).isEqualTo(2);
+        startAgain("recreated");
+        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated newer", "recreated old");
         assertThat(reconcile("recreated").count(ReconciliationOutcome.MISSING)).isZero();
+    }
+
+    private void sendWithoutIds(String kind, String... payloads) {
+        for (String payload : payloads) {
+            this.app.send(topic(kind), null, payload);
+        }
+        awaitCaughtUp(kind);
     }
 
     /** As if the application had processed them before it had the library. */
     @Test
     void recordsBeforeTheFirstRememberedOneAreNotJudged() {
-        MessageListenerContainer container = containerOf("begun");
-        container.stop();
+        containerOf("begun").stop();
         for (int i = 0; i < 3; i++) {
             sendTo("begun", 0, "begun before " + i);
         }
         sendTo("begun", 1, "begun before");
         commitAll("begun");
-        container.start();
+        containerOf("begun").start();
         sendTo("begun", 0, "begun first");
         awaitCaughtUp("begun");
-        this.app.send(copy("begun", "begun copy", 0));
+        ProducerRecord<String, String> copy = message("begun", "begun copy");
+        RepublishedHeaders.of(List.of(), new RecordCoordinates(topic("begun"), 0, 0), name -> false)
+                .forEach(copy.headers()::add);
+        this.app.send(copy);
         awaitCaughtUp("begun");
-        container.stop();
+        containerOf("begun").stop();
         sendTo("begun", 0, "begun lost");
         commitAll("begun");
         ReconciliationReport report = replay("begun");
-        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("begun lost");
+        assertMissing(report, "begun lost", 5);
         assertFates(report, "4 NOT_JUDGED, 1 PROCESSED, 1 DUPLICATE, 1 MISSING");
         assertThat(report.judgedFrom())
                 .containsExactly(Map.entry(topic("begun") + "-0", 3L), new SimpleEntry<>(topic("begun") + "-1", null));
@@ -149,28 +156,15 @@ class ReconciliationIT extends SharedApplicationTest {
         Instant enabled = Instant.now().minusSeconds(60);
         send("interrupted", "interrupted first");
         awaitCaughtUp("interrupted");
-        MessageListenerContainer container = containerOf("interrupted");
-        container.stop();
+        containerOf("interrupted").stop();
         sendAt(enabled.minusMillis(1), "interrupted", "interrupted while disabled");
         sendAt(enabled, "interrupted", "interrupted lost");
         commitAll("interrupted");
-        ReconciliationReport looked = reconcile("interrupted");
-        assertFates(looked, "1 PROCESSED, 2 MISSING");
-        assertThat(looked.replayed()).isZero();
-        assertThat(reconcile(new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled))
-                        .replayed())
-                .isOne();
-        container.start();
-        awaitCaughtUp("interrupted");
+        assertFates(reconcile("interrupted"), "1 PROCESSED, 2 MISSING");
+        ReconciliationRequest sinceThen = new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled);
+        assertThat(this.operators.reconcile(sinceThen).replayed()).isOne();
+        startAgain("interrupted");
         assertThat(effectsOf("interrupted")).containsExactly("interrupted first", "interrupted lost");
-    }
-
-    /** A record that says that it stood elsewhere before, as one that was retried or redriven. */
-    private ProducerRecord<String, String> copy(String kind, String id, long offset) {
-        ProducerRecord<String, String> copy = message(kind, id);
-        RepublishedHeaders.of(List.of(), new RecordCoordinates(topic(kind), 0, offset), name -> false)
-                .forEach(copy.headers()::add);
-        return copy;
     }
 
     @Test
@@ -186,7 +180,6 @@ class ReconciliationIT extends SharedApplicationTest {
                     "RecordInterceptor",
                     "without replayFrom");
         }
-        assertThat(replay("observed").failure()).isNull();
     }
 
     @Test
@@ -215,18 +208,6 @@ class ReconciliationIT extends SharedApplicationTest {
             assertThat(report.records()).isEqualTo(5);
             assertThat(report.share()).isEqualTo(1.0);
         }
-    }
-
-    @Test
-    void aDeadLetterOfATopicThatIsGoneDoesNotStandForTheRecordThatIsAtItsPlaceNow() {
-        send("reborn", "reborn first", "reborn fails");
-        awaitCaughtUp("reborn");
-        assertFates(reconcile("reborn"), "1 PROCESSED, 1 DEAD_LETTERED");
-        containerOf("reborn").stop();
-        recreateTopic("reborn");
-        send("reborn", "reborn new", "reborn newer");
-        commitAll("reborn");
-        assertFates(reconcile("reborn"), "2 MISSING");
     }
 
     @Test
@@ -272,23 +253,20 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @Test
     void theListenersOwnFilterAndKeyAreUsed() {
-        for (String payload : List.of("batch a", "batch left out", "batch b")) {
-            this.app.send(topic("batch"), null, payload);
-        }
+        sendWithoutIds("batch", "batch a", "batch left out", "batch b");
         send("handlers", "handlers a", "handlers b");
-        awaitCaughtUp("batch");
         awaitCaughtUp("handlers");
         assertFates(reconcile("batch"), "2 PROCESSED, 1 FILTERED");
         forgetRow("handlers", "handlers b");
         ReconciliationReport report = reconcile("handlers");
         assertFates(report, "1 PROCESSED, 1 MISSING");
-        assertThat(report.missing())
-                .containsExactly(new MissingMessage(new RecordCoordinates(topic("handlers"), 0, 1), "handlers b"));
+        assertMissing(report, "handlers b", 1);
         assertThat(effectsOf("handlers")).hasSize(2);
     }
 
     @Test
     void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
+        assertThrown(OperatorActionException.class, () -> reconcile("nobody"), "busy");
         assertThrown(
                 OperatorActionException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
         assertThrown(
@@ -296,8 +274,7 @@ class ReconciliationIT extends SharedApplicationTest {
                 () -> reconcile("positions"),
                 "'positions'",
                 "DeduplicationStrategy.MESSAGE_ID");
-        this.app.send(topic("converted"), null, "42");
-        awaitCaughtUp("converted");
+        sendWithoutIds("converted", "42");
         ReconciliationReport report = reconcile("converted");
         assertThat(report.state()).isEqualTo(JobState.FAILED);
         assertThat(report.failure()).contains("java.lang.String", "java.lang.Integer", "keys from headers");
@@ -315,21 +292,17 @@ class ReconciliationIT extends SharedApplicationTest {
     void aDeadLetterThatWasSentBackDoesNotStandForTheCopyThatWasLostThen() {
         send("redriven", "redriven first", "redriven fails");
         awaitCaughtUp("redriven");
-        MessageListenerContainer container = containerOf("redriven");
-        container.stop();
-        DeadLetters deadLetters = this.app.bean(DeadLetters.class);
-        deadLetters.redriveAll("redriven");
-        Awaitility.await().until(() -> deadLetters.lastRedrive("redriven").endedAt() != null);
+        containerOf("redriven").stop();
+        this.operators.redriveAll("redriven");
         commitAll("redriven");
         ReconciliationReport report = reconcile("redriven");
         assertFates(report, "1 PROCESSED, 1 DEAD_LETTERED, 1 MISSING");
-        assertThat(report.missing().get(0).record().offset()).isEqualTo(2);
+        assertMissing(report, "redriven fails", 2);
         replay("redriven");
-        container.start();
-        awaitCaughtUp("redriven");
+        startAgain("redriven");
         assertFates(reconcile("redriven"), "1 PROCESSED, 3 DEAD_LETTERED");
         Listeners.MENDED.add("redriven");
-        deadLetters.redriveAll("redriven");
+        this.operators.redriveAll("redriven");
         Awaitility.await().until(() -> effectsOf("redriven").equals(List.of("redriven fails", "redriven first")));
         awaitCaughtUp("redriven");
         assertFates(reconcile("redriven"), "2 PROCESSED, 3 DUPLICATE");
@@ -352,12 +325,8 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("aged");
         forgetRow("aged", "aged long ago");
         forgetRow("aged", "aged a");
-        assertFates(
-                reconcile(ReconciliationRequest.of("aged", Duration.ofHours(3))),
-                "1 PROCESSED, 1 NOT_JUDGED, 1 MISSING");
-        assertThat(reconcile(ReconciliationRequest.of("aged", Duration.ofMinutes(30)))
-                        .read())
-                .isOne();
+        assertFates(reconcileSince("aged", Duration.ofHours(3)), "1 PROCESSED, 1 NOT_JUDGED, 1 MISSING");
+        assertThat(reconcileSince("aged", Duration.ofMinutes(30)).read()).isOne();
     }
 
     @Test
@@ -366,21 +335,14 @@ class ReconciliationIT extends SharedApplicationTest {
             send("busy", "busy " + i);
         }
         awaitCaughtUp("busy");
-        ReconciliationReport started = this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1)));
-        assertThat(started.state()).isEqualTo(JobState.RUNNING);
-        assertThrown(
-                OperatorActionException.class,
-                () -> this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1))),
-                "already");
-        assertThat(this.reconciliation.cancel("busy")).isTrue();
-        ReconciliationReport report = awaitEnd("busy");
-        assertThat(report.startedAt()).isEqualTo(started.startedAt());
+        Reconciliation reconciliation = this.operators.reconciliation();
+        ReconciliationRequest request = ReconciliationRequest.of("busy", Duration.ofDays(1));
+        assertThat(reconciliation.start(request).state()).isEqualTo(JobState.RUNNING);
+        assertThrown(OperatorActionException.class, () -> reconciliation.start(request), "already");
+        assertThat(reconciliation.cancel("busy")).isTrue();
+        ReconciliationReport report = this.operators.awaitReconciliation("busy");
         assertThat(report.state()).isEqualTo(JobState.CANCELLED);
         assertThat(report.share()).isLessThan(1);
-        assertThrown(
-                OperatorActionException.class,
-                () -> this.reconciliation.start(ReconciliationRequest.of("nobody", Duration.ofDays(1))),
-                "busy");
     }
 
     /** That so many records have each fate, and the others none. */
@@ -394,6 +356,16 @@ class ReconciliationIT extends SharedApplicationTest {
                 .isEqualTo(report.fates().values().stream()
                         .mapToLong(Long::longValue)
                         .sum());
+    }
+
+    private void assertMissing(ReconciliationReport report, String id, long offset) {
+        RecordCoordinates record = new RecordCoordinates(topic(id.split(" ")[0]), 0, offset);
+        assertThat(report.missing()).containsExactly(new MissingMessage(record, id));
+    }
+
+    private void startAgain(String kind) {
+        containerOf(kind).start();
+        awaitCaughtUp(kind);
     }
 
     private void forgetRow(String consumer, String id) {
@@ -412,24 +384,15 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     private ReconciliationReport reconcile(String consumer) {
-        return reconcile(ReconciliationRequest.of(consumer, Duration.ofDays(1)));
+        return reconcileSince(consumer, Duration.ofDays(1));
+    }
+
+    private ReconciliationReport reconcileSince(String consumer, Duration time) {
+        return this.operators.reconcile(ReconciliationRequest.of(consumer, time));
     }
 
     private ReconciliationReport replay(String consumer) {
-        return reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), Instant.EPOCH));
-    }
-
-    private ReconciliationReport reconcile(ReconciliationRequest request) {
-        this.reconciliation.start(request);
-        return awaitEnd(request.consumer());
-    }
-
-    private ReconciliationReport awaitEnd(String consumer) {
-        return Awaitility.await()
-                .pollInterval(Duration.ofMillis(20))
-                .until(
-                        () -> this.reconciliation.lastReconciliation(consumer),
-                        report -> report != null && report.state() != JobState.RUNNING);
+        return this.operators.reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), Instant.EPOCH));
     }
 
     @Import(Handlers.class)
@@ -438,9 +401,9 @@ class ReconciliationIT extends SharedApplicationTest {
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
         static final AtomicBoolean AWAY = new AtomicBoolean();
 
-        private void work(String kind, String payload) {
+        private void work(String payload) {
             this.effects.happen(payload);
-            if (payload.contains("fails") && !MENDED.contains(kind)) {
+            if (payload.contains("fails") && !MENDED.contains(payload.split(" ")[0])) {
                 throw new IllegalStateException("on purpose");
             }
         }
@@ -470,12 +433,12 @@ class ReconciliationIT extends SharedApplicationTest {
 
         @OfKind("begun")
         void begun(String payload) {
-            work("begun", payload);
+            work(payload);
         }
 
         @OfKind("interrupted")
         void interrupted(String payload) {
-            work("interrupted", payload);
+            work(payload);
         }
 
         @Bean
@@ -485,7 +448,7 @@ class ReconciliationIT extends SharedApplicationTest {
 
         @OfKind("ledger")
         void ledger(String payload) {
-            work("ledger", payload);
+            work(payload);
         }
 
         @OfKind(
@@ -493,14 +456,10 @@ class ReconciliationIT extends SharedApplicationTest {
                 containerFactory = "dropping",
                 properties = "value.deserializer=dev.idempotency.internal.failure.PickyDeserializer")
         void dropped(String payload) {
-            work("dropped", payload);
+            work(payload);
         }
 
-        @OfKind(
-                value = "batch",
-                batch = "true",
-                filter = "leavingOut",
-                key = "#payload.toUpperCase() + #payloads.length()")
+        @OfKind(value = "batch", batch = "true", filter = "leavingOut", key = "#payload.trim() + #payloads.length()")
         void batch(List<String> payloads) {}
 
         @OfKind(value = "arguments", key = "#payload + ' ' + #partition")
@@ -511,7 +470,7 @@ class ReconciliationIT extends SharedApplicationTest {
 
         @OfKind(value = "recreated", key = "#coordinates")
         void recreated(String payload) {
-            work("recreated", payload);
+            work(payload);
         }
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 3_600_000))
@@ -527,16 +486,11 @@ class ReconciliationIT extends SharedApplicationTest {
 
         @OfKind("redriven")
         void redriven(String payload) {
-            work("redriven", payload);
+            work(payload);
         }
 
         @OfKind(value = "marked", properties = "isolation.level=read_committed")
         void marked(String payload) {}
-
-        @OfKind("reborn")
-        void reborn(String payload) {
-            work("reborn", payload);
-        }
 
         @KafkaListener(
                 groupId = "pinned${suffix}",
@@ -581,12 +535,9 @@ class ReconciliationIT extends SharedApplicationTest {
         @OfKind(value = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {}
 
-        @OfKind("observed")
-        void observed(String payload) {}
-
         @OfKind(value = "kept", containerFactory = "dropping", inbox = "true")
         void kept(String payload) {
-            work("kept", payload);
+            work(payload);
         }
 
         @OfKind(value = "aged", retention = "1h")

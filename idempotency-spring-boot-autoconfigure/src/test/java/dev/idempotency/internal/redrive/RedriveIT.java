@@ -9,6 +9,7 @@ import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
+import dev.idempotency.app.Operators;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
@@ -21,7 +22,6 @@ import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.redrive.ExceptionPattern;
 import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestKafka;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,13 +30,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.header.Headers;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.kafka.annotation.BackOff;
@@ -48,23 +49,24 @@ import org.springframework.stereotype.Component;
 
 class RedriveIT extends SharedApplicationTest {
 
+    private Operators operators;
     private DeadLetters deadLetters;
 
     @BeforeAll
     void start() throws Exception {
-        List<String> dying = List.of("plain", "stubborn", "chosen", "slow", "aged", "positions");
-        createTopics(2, dying.toArray(String[]::new));
-        createTopics(2, "retried", "healthy", "bystander");
-        TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt");
+        createTopics(2, "plain", "stubborn", "chosen", "slow", "aged", "positions", "retried", "healthy", "bystander");
         // From the beginning, as brokers answer before they heed a setting that is changed.
         NewTopic limited = new NewTopic(topic("crafted"), 2, (short) 1)
                 .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "1500"));
         TestKafka.sharedAdmin().createTopics(List.of(limited)).all().get(30, TimeUnit.SECONDS);
-        TestKafka.createTopics(2, topic("crafted") + "-dlt");
         TestKafka.createTopics(
-                2, dying.stream().map(kind -> topic(kind) + "-dlt").toArray(String[]::new));
+                2,
+                Stream.of("plain", "stubborn", "chosen", "slow", "aged", "positions", "crafted")
+                        .map(kind -> topic(kind) + "-dlt")
+                        .toArray(String[]::new));
         start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.dead-letters.redrives-per-second=5");
-        this.deadLetters = this.app.bean(DeadLetters.class);
+        this.operators = Operators.of(this.app);
+        this.deadLetters = this.operators.deadLetters();
     }
 
     @Test
@@ -74,7 +76,7 @@ class RedriveIT extends SharedApplicationTest {
         awaitDeadLetters("plain", 2);
         mend("plain");
 
-        RedriveReport report = redriveAll("plain");
+        RedriveReport report = this.operators.redriveAll("plain");
         assertThat(report.state()).isEqualTo(JobState.COMPLETED);
         assertThat(report.sent()).isEqualTo(2);
         awaitCaughtUp("plain");
@@ -90,8 +92,8 @@ class RedriveIT extends SharedApplicationTest {
                 .doesNotContain("idempotency-consumer");
         assertThat(KafkaCoordinates.original(redriven)).isEqualTo(new RecordCoordinates(topic("plain"), 1, 1));
 
-        assertThat(redriveAll("plain").sent()).isZero();
-        List<DeadLetter> letters = letters("plain");
+        assertThat(this.operators.redriveAll("plain").sent()).isZero();
+        List<DeadLetter> letters = this.operators.letters("plain");
         assertThat(letters).extracting(DeadLetter::status).containsOnly(DeadLetterStatus.REDRIVEN);
         assertThat(letters).extracting(DeadLetter::exception).containsOnly(IllegalStateException.class.getName());
         assertThat(this.deadLetters.redrive("plain", letters.get(0).record()).sent())
@@ -105,13 +107,13 @@ class RedriveIT extends SharedApplicationTest {
         send("stubborn", "stubborn");
         for (int round = 1; round <= 3; round++) {
             awaitDeadLetters("stubborn", round);
-            assertThat(redriveAll("stubborn").sent()).isOne();
+            assertThat(this.operators.redriveAll("stubborn").sent()).isOne();
         }
         awaitDeadLetters("stubborn", 4);
-        RedriveReport report = redriveAll("stubborn");
+        RedriveReport report = this.operators.redriveAll("stubborn");
         assertThat(report.sent()).isZero();
         assertThat(report.exhausted()).isOne();
-        DeadLetter exhausted = letters("stubborn").get(3);
+        DeadLetter exhausted = this.operators.letters("stubborn").get(3);
         assertThat(exhausted.status()).isEqualTo(DeadLetterStatus.EXHAUSTED);
         assertThat(exhausted.redrives()).isEqualTo(3);
         assertThat(exhausted.original())
@@ -128,12 +130,12 @@ class RedriveIT extends SharedApplicationTest {
         mend("chosen");
         RedriveReport report = this.deadLetters.redriveMatching("chosen", new ExceptionPattern("*ArgumentException"));
         assertThat(report.selection()).isEqualTo("*ArgumentException");
-        awaitEnd("chosen");
+        this.operators.awaitRedrive("chosen");
         awaitCaughtUp("chosen");
         assertThat(effectsOf("chosen")).containsExactly("chosen argument");
-        assertThat(redriveAll("chosen").sent()).isEqualTo(3);
+        assertThat(this.operators.redriveAll("chosen").sent()).isEqualTo(3);
         awaitCaughtUp("chosen");
-        assertThat(redriveAll("chosen").sent()).isZero();
+        assertThat(this.operators.redriveAll("chosen").sent()).isZero();
         assertThat(effectsOf("chosen")).containsExactly("chosen argument", "chosen state", "chosen state again");
     }
 
@@ -141,12 +143,12 @@ class RedriveIT extends SharedApplicationTest {
     void deadLettersOfRetryTopicsGoBackToTheMainTopic() {
         send("retried", "retried a");
         String consumer = topic("retried") + "/Listeners.retried";
-        Awaitility.await().until(() -> letters(consumer).size() == 1);
+        Awaitility.await().until(() -> this.operators.letters(consumer).size() == 1);
         mend("retried");
-        assertThat(redriveAll(consumer).sent()).isOne();
+        assertThat(this.operators.redriveAll(consumer).sent()).isOne();
         awaitCaughtUp("retried");
         assertThat(effectsOf("retried")).containsExactly("retried a");
-        assertThat(letters(consumer).get(0).original().topic()).isEqualTo(topic("retried"));
+        assertThat(this.operators.letters(consumer).get(0).original().topic()).isEqualTo(topic("retried"));
         assertThat(TopicContents.of(topic("retried")).get(1).headers())
                 .extracting(Header::key)
                 .noneMatch(name -> name.startsWith("retry_topic") || name.startsWith("kafka_exception"));
@@ -156,7 +158,7 @@ class RedriveIT extends SharedApplicationTest {
     void withoutADeadLetterTopicThereIsNothingAndNoneIsCreated() {
         assertThat(this.deadLetters.find(DeadLetterQuery.of("healthy"))).isEqualTo(new Page<>(List.of(), null));
         assertThat(this.deadLetters.topics("healthy")).isEmpty();
-        assertThat(redriveAll("healthy").state()).isEqualTo(JobState.COMPLETED);
+        assertThat(this.operators.redriveAll("healthy").state()).isEqualTo(JobState.COMPLETED);
         assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
                 .isNull();
         assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
@@ -164,71 +166,52 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     @Test
-    void headersThatLeadElsewhereAreNotFollowedAndWhatIsRefusedDoesNotKeepOthersBack() {
-        craft("unroutable", topic("bystander"), 0, null, "1");
-        craft("garbled", topic("crafted"), -1, null, "x");
-        craft("no such partition", topic("crafted"), 7, null, "-3");
-        craft("somebody else's", topic("crafted"), 0, "plain", "");
-        craft("too large" + "!".repeat(3_000), topic("crafted"), 0, null, "1");
-        craft("crafted good", topic("crafted"), 0, null, "1");
-        List<DeadLetter> letters = letters("crafted");
+    void lettersOfAnyShapeAreListedAndOnlyThoseThatLeadBackAreSentThoughOthersAreRefused() {
+        craft("unroutable", topic("bystander"), 0, "idempotency-redrives", "1");
+        craft("garbled", topic("crafted"), -1, "idempotency-redrives", "x");
+        this.app.send(new ProducerRecord<>(topic("crafted") + "-dlt", 0, null, "without headers"));
+        craft("no such partition", topic("crafted"), 7, "idempotency-redrives", "-3");
+        craft("somebody else's", topic("crafted"), 0, "idempotency-consumer", "plain");
+        craft("too large" + "!".repeat(3_000), topic("crafted"), 0, "idempotency-redrives", "1");
+        craft("crafted good", topic("crafted"), 0, "idempotency-redrives", "1");
+        craft(null, topic("crafted"), 0, "idempotency-redrives", "\0\0\0\2");
+        List<DeadLetter> letters = this.operators.letters("crafted");
         assertThat(letters)
-                .extracting(DeadLetter::status)
+                .extracting(letter -> letter.status() + " " + letter.redrives() + " " + letter.exception())
                 .containsExactly(
-                        DeadLetterStatus.UNROUTABLE,
-                        DeadLetterStatus.UNROUTABLE,
-                        DeadLetterStatus.PENDING,
-                        DeadLetterStatus.PENDING,
-                        DeadLetterStatus.PENDING);
-        assertThat(letters).extracting(DeadLetter::redrives).containsExactly(1, 0, 0, 1, 1);
+                        "unroutable 1 null",
+                        "unroutable 0 null",
+                        "unroutable 0 null",
+                        "pending 0 null",
+                        "pending 1 null",
+                        "pending 1 null",
+                        "pending 0 null");
+        DeadLetter tombstone = letters.get(6);
+        assertThat(tombstone.payloadSize()).isNull();
+        assertThat(this.deadLetters.find("crafted", tombstone.record()).payload())
+                .isNull();
+        RecordCoordinates unroutable = letters.get(2).record();
+        assertThat(this.deadLetters.redrive("crafted", unroutable).unroutable()).isOne();
 
-        RedriveReport report = redriveAll("crafted");
+        RedriveReport report = this.operators.redriveAll("crafted");
         assertThat(report.state()).isEqualTo(JobState.COMPLETED);
-        assertThat(report.sent()).isOne();
-        assertThat(report.unroutable()).isEqualTo(2);
+        assertThat(report.sent()).isEqualTo(2);
+        assertThat(report.unroutable()).isEqualTo(3);
         assertThat(report.refused()).isEqualTo(2);
         assertThat(report.refusals())
                 .extracting(RedriveReport.Refusal::reason)
                 .anyMatch(reason -> reason.contains("no longer a partition 7"))
                 .anyMatch(reason -> reason.contains("TooLarge"));
         awaitCaughtUp("crafted");
-        assertThat(effectsOf("crafted")).containsExactly("crafted good");
+        assertThat(effectsOf("crafted")).containsExactly("crafted good", "crafted null");
         assertThat(TopicContents.of(topic("bystander"))).isEmpty();
-        assertThat(letters("crafted"))
+        assertThat(this.operators.letters("crafted"))
                 .extracting(DeadLetter::status)
-                .as("it is sent again with those before it that were refused")
-                .endsWith(DeadLetterStatus.PENDING, DeadLetterStatus.PENDING);
-        assertThat(redriveAll("crafted").sent()).isOne();
+                .as("they are sent again with those before them that were refused")
+                .endsWith(DeadLetterStatus.PENDING, DeadLetterStatus.PENDING, DeadLetterStatus.PENDING);
+        assertThat(this.operators.redriveAll("crafted").sent()).isEqualTo(2);
         awaitCaughtUp("crafted");
-        assertThat(effectsOf("crafted")).containsExactly("crafted good");
-    }
-
-    @Test
-    void deadLettersOfAnyShapeAreListedAndThoseThatLeadBackAreSent() {
-        this.app.send(new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd without headers"));
-        ProducerRecord<String, String> tombstone = new ProducerRecord<>(topic("odd") + "-dlt", 0, "key", null);
-        leadBack(tombstone, topic("odd"), 0)
-                .add("message-id", "odd tombstone".getBytes(StandardCharsets.UTF_8))
-                .add("idempotency-redrives", new byte[] {0, 0, 0, 2})
-                .add("nothing", null)
-                .add(KafkaHeaders.DLT_EXCEPTION_FQCN, null);
-        this.app.send(tombstone);
-        List<DeadLetter> letters = letters("odd");
-        assertThat(letters)
-                .extracting(DeadLetter::status)
-                .containsExactly(DeadLetterStatus.UNROUTABLE, DeadLetterStatus.PENDING);
-        assertThat(letters).extracting(DeadLetter::redrives).containsOnly(0);
-        assertThat(letters).extracting(DeadLetter::exception).containsOnlyNulls();
-        assertThat(letters.get(1).payloadSize()).isNull();
-        assertThat(this.deadLetters.find("odd", letters.get(1).record()).payload())
-                .isNull();
-        assertThat(this.deadLetters.redrive("odd", letters.get(0).record()).unroutable())
-                .isOne();
-        RedriveReport report = redriveAll("odd");
-        assertThat(report.sent()).isOne();
-        assertThat(report.unroutable()).isOne();
-        awaitCaughtUp("odd");
-        assertThat(effectsOf("odd")).containsExactly("odd null");
+        assertThat(effectsOf("crafted")).containsExactly("crafted good", "crafted null");
     }
 
     @Test
@@ -239,7 +222,7 @@ class RedriveIT extends SharedApplicationTest {
                 () -> this.deadLetters.redriveAll("positions"),
                 "'positions'",
                 "by their coordinates");
-        DeadLetter letter = letters("positions").get(0);
+        DeadLetter letter = this.operators.letters("positions").get(0);
         assertThat(this.deadLetters.redrive("positions", letter.record()).sent())
                 .isOne();
         awaitCaughtUp("positions");
@@ -249,13 +232,13 @@ class RedriveIT extends SharedApplicationTest {
     @Test
     void aRedriveIsLimitedInItsRateOneAtATimeAndCanBeCancelled() {
         for (int i = 0; i < 120; i++) {
-            craft("slow", "slow " + i, topic("slow"), 0, null, "0");
+            craft("slow", "slow " + i, Instant.now());
         }
         assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(JobState.RUNNING);
         assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("slow"), "already");
         Awaitility.await().until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
         assertThat(this.deadLetters.cancel("slow")).isTrue();
-        RedriveReport report = awaitEnd("slow");
+        RedriveReport report = this.operators.awaitRedrive("slow");
         assertThat(report.state()).isEqualTo(JobState.CANCELLED);
         assertThat(report.sent()).isLessThan(120);
         assertThat(report.read()).isEqualTo(report.sent());
@@ -276,13 +259,13 @@ class RedriveIT extends SharedApplicationTest {
     void aDeadLetterOlderThanTheRetentionIsSentOnlyByName() {
         craft("aged", "aged old", Instant.now().minus(Duration.ofHours(2)));
         craft("aged", "aged young", Instant.now());
-        RedriveReport report = redriveAll("aged");
+        RedriveReport report = this.operators.redriveAll("aged");
         assertThat(report.sent()).isOne();
         assertThat(report.expired()).isOne();
-        List<DeadLetter> letters = letters("aged");
+        List<DeadLetter> letters = this.operators.letters("aged");
         assertThat(letters).extracting(DeadLetter::status).startsWith(DeadLetterStatus.EXPIRED);
         this.deadLetters.redriveMatching("aged", new ExceptionPattern("*"));
-        assertThat(awaitEnd("aged").sent()).isZero();
+        assertThat(this.operators.awaitRedrive("aged").sent()).isZero();
         awaitCaughtUp("aged");
         assertThat(effectsOf("aged")).containsExactly("aged young");
         assertThat(this.deadLetters.redrive("aged", letters.get(0).record()).sent())
@@ -291,38 +274,25 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(effectsOf("aged")).containsExactly("aged old", "aged young");
     }
 
-    private void craft(String kind, String id, Instant at) {
-        ProducerRecord<String, String> record =
-                new ProducerRecord<>(topic(kind) + "-dlt", 0, at.toEpochMilli(), null, id);
-        leadBack(record, topic(kind), 0).add("message-id", id.getBytes(StandardCharsets.UTF_8));
-        this.app.send(record);
+    private void craft(@Nullable String id, String topic, int partition, String header, String value) {
+        craft("crafted", Instant.now(), id, topic, partition, header, value);
     }
 
-    private void craft(String id, String topic, int partition, String consumer, String redrives) {
-        craft("crafted", id, topic, partition, consumer, redrives);
+    private void craft(String kind, String id, Instant at) {
+        craft(kind, at, id, topic(kind), 0, "idempotency-redrives", "0");
     }
 
     /** Writes a dead letter as somebody else might. */
-    private void craft(String kind, String id, String topic, int partition, String consumer, String redrives) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind) + "-dlt", 0, null, id);
-        leadBack(record, topic, partition)
-                .add("message-id", id.getBytes(StandardCharsets.UTF_8))
-                .add("idempotency-redrives", redrives.getBytes(StandardCharsets.UTF_8));
-        if (consumer != null) {
-            record.headers().add("idempotency-consumer", consumer.getBytes(StandardCharsets.UTF_8));
-        }
+    private void craft(
+            String kind, Instant at, @Nullable String id, String topic, int partition, String header, String value) {
+        ProducerRecord<String, String> record =
+                new ProducerRecord<>(topic(kind) + "-dlt", 0, at.toEpochMilli(), null, id);
+        Operators.leadBack(record, topic, partition)
+                .add("message-id", ((id != null) ? id : "tombstone").getBytes(StandardCharsets.UTF_8))
+                .add(header, value.getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.DLT_EXCEPTION_FQCN, null)
+                .add("nothing", null);
         this.app.send(record);
-    }
-
-    private static Headers leadBack(ProducerRecord<?, ?> record, String topic, int partition) {
-        return record.headers()
-                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic.getBytes(StandardCharsets.UTF_8))
-                .add(
-                        KafkaHeaders.DLT_ORIGINAL_PARTITION,
-                        ByteBuffer.allocate(4).putInt(partition).array())
-                .add(
-                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
-                        ByteBuffer.allocate(8).putLong(5).array());
     }
 
     private void mend(String kind) {
@@ -330,23 +300,7 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     private void awaitDeadLetters(String consumer, int count) {
-        Awaitility.await().until(() -> letters(consumer).size() == count);
-    }
-
-    private List<DeadLetter> letters(String consumer) {
-        return this.deadLetters.find(DeadLetterQuery.of(consumer)).entries();
-    }
-
-    private RedriveReport redriveAll(String consumer) {
-        this.deadLetters.redriveAll(consumer);
-        return awaitEnd(consumer);
-    }
-
-    private RedriveReport awaitEnd(String consumer) {
-        return Awaitility.await()
-                .until(
-                        () -> this.deadLetters.lastRedrive(consumer),
-                        report -> report != null && report.endedAt() != null);
+        Awaitility.await().until(() -> this.operators.letters(consumer).size() == count);
     }
 
     @Component
@@ -389,17 +343,12 @@ class RedriveIT extends SharedApplicationTest {
         void healthy(String payload) {}
 
         @OfKind("crafted")
-        void crafted(String payload) {
-            this.effects.happen(payload);
+        void crafted(@Payload(required = false) String payload) {
+            this.effects.happen((payload != null) ? payload : "crafted null");
         }
 
         @OfKind("slow")
         void slow(String payload) {}
-
-        @OfKind("odd")
-        void odd(@Payload(required = false) String payload) {
-            this.effects.happen("odd " + payload);
-        }
 
         @OfKind(value = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {
