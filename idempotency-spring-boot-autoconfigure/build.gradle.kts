@@ -37,6 +37,7 @@ dependencies {
     "testImplementation"(libs.spring.kafka.test)
     "testImplementation"(libs.awaitility)
     "testImplementation"(libs.archunit)
+    "testImplementation"(libs.jqwik.engine)
     "testImplementation"(project(":test-support"))
     "testImplementation"(libs.h2)
 }
