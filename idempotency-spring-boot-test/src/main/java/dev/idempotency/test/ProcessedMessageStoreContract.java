@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -30,16 +29,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -397,87 +392,6 @@ public abstract class ProcessedMessageStoreContract {
                 committed.addAll(claimed);
                 remaining.removeAll(portion);
             }
-        }
-    }
-
-    /** What is known is what was committed and has not been forgotten since. A failure names the seed that repeats it. */
-    @Test
-    void whateverTwoConsumersDoInTurnTheStoreAgreesWithAModel() throws Exception {
-        List<Session> sessions = List.of(new Session(), new Session());
-        for (int seed = 0; seed < 60; seed++) {
-            Random random = new Random(seed);
-            List<String> ids =
-                    Stream.of("a", "b", "c", "d", "e").map((seed + "-")::concat).toList();
-            Set<MessageId> known = new HashSet<>();
-            for (int step = 0; step < 25; step++) {
-                int turn = random.nextInt(2);
-                takeStep(sessions.get(turn), sessions.get(1 - turn), random, new ArrayList<>(ids), known);
-                assertThat(this.store.find(ids.stream().map(this::id).toList()))
-                        .as("seed %d, step %d", seed, step)
-                        .containsOnlyKeys(known);
-            }
-            for (Session session : sessions) {
-                session.end(false, known);
-            }
-        }
-        sessions.forEach(session -> session.thread.shutdown());
-    }
-
-    /** A delivery while the other consumer is at work waits for it, if both have a message in common. */
-    private void takeStep(Session session, Session other, Random random, List<String> ids, Set<MessageId> known)
-            throws Exception {
-        Collections.shuffle(ids, random);
-        String[] some = ids.subList(0, 1 + random.nextInt(3)).toArray(String[]::new);
-        boolean commits = random.nextInt(3) > 0;
-        switch (random.nextInt(8)) {
-            case 0, 1, 2 -> session.end(commits, known);
-            case 3 -> {
-                session.end(commits, known);
-                other.end(commits, known);
-                assertThat(this.store.forget(id(some[0]))).isEqualTo(known.remove(id(some[0])));
-            }
-            default -> {
-                Future<Set<MessageId>> answer = session.deliver(claims(some), random.nextBoolean());
-                other.end(commits, known);
-                Set<MessageId> free = Stream.of(some).map(this::id).collect(Collectors.toSet());
-                free.removeAll(known);
-                free.removeAll(session.claimed);
-                assertThat(answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(free);
-                session.claimed.addAll(free);
-            }
-        }
-    }
-
-    /** A consumer, whose transaction begins with a delivery. */
-    private final class Session {
-
-        private final ExecutorService thread = Executors.newSingleThreadExecutor();
-        private final Set<MessageId> claimed = new HashSet<>();
-        private @Nullable TransactionStatus open;
-
-        Future<Set<MessageId>> deliver(List<Claim> claims, boolean lookFirst) {
-            return this.thread.submit(() -> {
-                this.open =
-                        (this.open != null) ? this.open : transactionManager().getTransaction(null);
-                ProcessedMessageStore store = ProcessedMessageStoreContract.this.store;
-                return lookFirst ? store.claimOrFind(claims).claimed() : store.claim(claims);
-            });
-        }
-
-        void end(boolean commits, Set<MessageId> known) throws Exception {
-            Future<?> ended = this.thread.submit(() -> {
-                if (this.open != null && commits) {
-                    transactionManager().commit(this.open);
-                } else if (this.open != null) {
-                    transactionManager().rollback(this.open);
-                }
-                this.open = null;
-            });
-            ended.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-            if (commits) {
-                known.addAll(this.claimed);
-            }
-            this.claimed.clear();
         }
     }
 
