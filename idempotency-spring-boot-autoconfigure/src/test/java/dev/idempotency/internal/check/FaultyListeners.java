@@ -225,7 +225,7 @@ class FaultyListeners {
     static class Methods {
 
         @Async
-        @Faulty
+        @Faulty(consumer = "of-${group.of-instance}")
         CompletableFuture<Void> async(String payload) {
             return CompletableFuture.completedFuture(null);
         }
@@ -257,18 +257,12 @@ class FaultyListeners {
         @Faulty(topics = "one", groupId = "another group", consumer = "audit")
         void anotherGroup(String payload) {}
 
-        @Faulty(topics = "one", consumer = "${long.name}")
-        void tooLong(String payload) {}
-
         @Faulty(topics = "one", consumer = "${nowhere.set}")
         void unresolved(String payload) {}
 
         @KafkaListener(topics = "one")
         @IdempotentListener
         void randomGroupOfAll(String payload) {}
-
-        @Faulty(topics = "one", consumer = "of-${group.of-instance}")
-        void randomName(String payload) {}
     }
 
     static class Expressions {
@@ -281,7 +275,7 @@ class FaultyListeners {
 
         record Event(String id) {}
 
-        @Faulty(key = "#event.idd", info = "dropping")
+        @Faulty(key = "#event.idd", uniqueConstraint = "payment_pkey", info = "dropping")
         void misspelled(Event event) {}
 
         @Faulty(key = "#payload.id", version = "#payload.length()", info = "logging")
@@ -296,7 +290,7 @@ class FaultyListeners {
         @Faulty(strategy = VERSION, key = "#record.offset()", version = "#record.timestamp()")
         void offsetKeyAndVersionOfTheRecord(String payload) {}
 
-        @Faulty(strategy = VERSION, inbox = "true", storeReply = true)
+        @Faulty(consumer = "${long.name}", strategy = VERSION, inbox = "true", storeReply = true)
         String versionOfNothing(String payload) {
             return payload;
         }
@@ -321,7 +315,7 @@ class FaultyListeners {
 
     static class Containers {
 
-        @Faulty(info = "asyncAcks")
+        @Faulty(info = "asyncAcks", transactionPerPoll = "true")
         void asyncAcks(String payload, Acknowledgment acknowledgment) {}
 
         @SendTo("replies")
@@ -434,11 +428,6 @@ class FaultyListeners {
             return "";
         }
 
-        @Faulty(consumer = "kept-poll", storeReply = true, transactionPerPoll = "true")
-        String keptOfPoll(String payload) {
-            return "";
-        }
-
         @Faulty(consumer = "kept-message", storeReply = true)
         Message<String> keptMessage(Message<String> message) {
             return message;
@@ -462,9 +451,6 @@ class FaultyListeners {
 
         @Faulty(strategy = UNIQUE_CONSTRAINT)
         void constraintUnnamed(String payload) {}
-
-        @Faulty(uniqueConstraint = "payment_pkey")
-        void constraintUnused(String payload) {}
 
         @Faulty(strategy = UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
         void constraintMissing(String payload) {}
@@ -492,7 +478,7 @@ class FaultyListeners {
         void idsBesideOffsets(String payload) {}
 
         @RetryableTopic
-        @Faulty(topics = "retried", consumer = "offsets-retries", strategy = OFFSET, key = "#payload")
+        @Faulty(topics = "retried", strategy = OFFSET, key = "#payload", transactionPerPoll = "true")
         void offsetsWithKeyAndRetryTopics(String payload) {}
 
         @Faulty(strategy = VERSION, key = "#payload", version = "${no.such.version:}")
@@ -514,18 +500,11 @@ class FaultyListeners {
         @Faulty(key = "#payload", transactionPerPoll = "true")
         void payloadKeyPerPoll(Long payload) {}
 
-        @Faulty(info = "manualAcks", transactionPerPoll = "true")
-        void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
-
-        @Faulty(transactionPerPoll = "true")
+        @Faulty(transactionPerPoll = "true", storeReply = true)
         @Transactional(noRollbackFor = IllegalStateException.class)
         String replyPerPoll(String payload) {
             return payload;
         }
-
-        @RetryableTopic
-        @Faulty(topics = "retried-per-poll", transactionPerPoll = "true")
-        void retryTopicsPerPoll(String payload) {}
 
         @Faulty(info = "intercepted", transactionPerPoll = "true")
         void interceptedPerPoll(String payload) {}
