@@ -1,5 +1,6 @@
 package dev.idempotency.app;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -21,6 +22,11 @@ public class Effects {
 
     public void happen(String name) {
         this.jdbc.update("insert into effect (name) values (?)", name);
+    }
+
+    /** Lets the database take its time. */
+    public void pause(Duration duration) {
+        this.jdbc.query("select pg_sleep(?)", rows -> {}, duration.toMillis() / 1000.0);
     }
 
     /** The names of all effects, sorted, with repetition. */
