@@ -40,7 +40,9 @@ import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
@@ -346,6 +348,14 @@ class FaultyListeners {
 
         @Faulty(containerPostProcessor = "settings", info = "manualAcks")
         void neverAcknowledged(String payload) {}
+
+        @Faulty
+        void acknowledgedInVain(String payload, Acknowledgment acknowledgment) {}
+
+        @Faulty
+        void acknowledgedPerhaps(
+                String payload,
+                @Header(name = KafkaHeaders.ACKNOWLEDGMENT, required = false) Acknowledgment acknowledgment) {}
 
         @Faulty(containerPostProcessor = "settings", info = "containerTransactions")
         void containerTransaction(String payload) {}
