@@ -33,7 +33,7 @@ public enum StartupCheck {
     UNSTABLE_KEY(Level.FAIL, "No duplicate would ever be recognised."),
     AMBIGUOUS_KEY(Level.FAIL, "New messages would be dropped as duplicates of others."),
     AUTO_COMMIT(Level.FAIL, "Offsets would be committed before the work: a crash between the two loses messages."),
-    NO_ACKNOWLEDGMENT(Level.FAIL, "Every message would fail, as a listener has to acknowledge it."),
+    NO_ACKNOWLEDGMENT(Level.FAIL, "Every message would fail, as it could not be acknowledged."),
     ASYNC_ACKS(
             Level.FAIL, "The consumer stops at its first dead letter, which is never acknowledged to its container."),
     REPLY(

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.core.env.Environment;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -100,6 +101,14 @@ class IdempotencyTesterIT {
                 .hasDropped(this.id, dropped)
                 .hasDeadLettered(0);
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void theBrokerIsNotAskedAboutTopicsUnlessTheApplicationSaysSo(@Autowired Environment environment) {
+        assertThat(environment.getProperty("idempotency.checks.broker-timeout")).isEqualTo("0s");
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .doesNotContain("idempotency-broker-checks");
     }
 
     @Test

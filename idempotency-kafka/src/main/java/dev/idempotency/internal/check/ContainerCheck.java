@@ -2,6 +2,7 @@ package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
+import dev.idempotency.internal.definition.ListenerMethod;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.failure.ErrorHandlerInstaller;
 import dev.idempotency.internal.kafka.ListenerContainers;
@@ -68,6 +69,7 @@ final class ContainerCheck {
     private static void checkAcknowledgments(
             ProtectedListener listener, ContainerProperties properties, Report report) {
         AckMode mode = properties.getAckMode();
+        boolean manual = mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE;
         Object autoCommit =
                 ListenerContainers.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
         if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
@@ -88,14 +90,26 @@ final class ContainerCheck {
                     StartupCheck.NO_ACKNOWLEDGMENT,
                     "It has topicPartitions and no group id, so that no offset can be committed.",
                     "Add a groupId to @KafkaListener, or set spring.kafka.consumer.group-id.");
-        } else if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
+        } else if (manual && !takesAcknowledgment(listener)) {
             report.add(
                     StartupCheck.NO_ACKNOWLEDGMENT,
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),
                     "Add a parameter of type Acknowledgment and call acknowledge(), or set"
                             + " spring.kafka.listener.ack-mode=record or, from Spring Kafka 4.1,"
                             + " @KafkaListener(ackMode = \"RECORD\").");
+        } else if (!manual && requiresAcknowledgment(listener)) {
+            report.add(
+                    StartupCheck.NO_ACKNOWLEDGMENT,
+                    "It takes an Acknowledgment, but there is none with its acknowledgment mode %s.".formatted(mode),
+                    "Remove the parameter, or set spring.kafka.listener.ack-mode=manual or, from Spring Kafka 4.1,"
+                            + " @KafkaListener(ackMode = \"MANUAL\").");
         }
+    }
+
+    private static boolean requiresAcknowledgment(ProtectedListener listener) {
+        return Arrays.stream(listener.method().getParameters())
+                .anyMatch(parameter ->
+                        parameter.getType() == Acknowledgment.class && !ListenerMethod.isHeader(parameter));
     }
 
     private static boolean takesAcknowledgment(ProtectedListener listener) {

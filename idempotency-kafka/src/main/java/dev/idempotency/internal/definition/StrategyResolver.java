@@ -155,7 +155,7 @@ final class StrategyResolver {
             throw ListenerFault.found(
                     StartupCheck.RETENTION_VALUE,
                     "The retention '%s' cannot be used: %s.".formatted(text, ex.getMessage()),
-                    "Write @IdempotentListener(retention = \"30d\"), at most 3650d, or leave it to idempotency.retention.");
+                    "Write @IdempotentListener(retention = \"30d\"), at most 36500d, or leave it to idempotency.retention.");
         }
     }
 

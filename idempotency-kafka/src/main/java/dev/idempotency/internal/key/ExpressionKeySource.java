@@ -28,6 +28,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
@@ -77,8 +78,8 @@ public final class ExpressionKeySource implements KeySource {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
         // A native image cannot load the classes that the compiler makes.
-        SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
-                NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader));
+        SpelParserConfiguration configuration = new SpelParserConfiguration(
+                NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader);
         this.shared = new StandardEvaluationContext();
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
@@ -91,7 +92,7 @@ public final class ExpressionKeySource implements KeySource {
         }
         SpelExpression whole;
         try {
-            whole = parser.parseRaw(expression);
+            whole = new SpelExpressionParser(configuration).parseRaw(expression);
             this.named = KeyReferences.find(whole, known, this.shared, beanFactory);
         } catch (ExpressionException | IllegalArgumentException ex) {
             String reason = (ex instanceof ExpressionException syntax)
@@ -102,16 +103,17 @@ public final class ExpressionKeySource implements KeySource {
         this.variables = this.named.stream()
                 .filter(name -> name.equals("payload") || !VARIABLES.contains(name))
                 .collect(Collectors.toUnmodifiableSet());
-        this.parts = role.equals("version") ? List.of(whole) : partsOf(whole, parser);
+        this.parts = role.equals("version") ? List.of(whole) : partsOf(whole, configuration);
     }
 
-    private static List<SpelExpression> partsOf(SpelExpression whole, SpelExpressionParser parser) {
+    /** The operands as they were parsed: the text that a node gives cannot always be parsed again. */
+    private static List<SpelExpression> partsOf(SpelExpression whole, SpelParserConfiguration configuration) {
         List<SpelNode> operands = new ArrayList<>();
         collectOperands(whole.getAST(), operands);
         return (operands.size() == 1)
                 ? List.of(whole)
                 : operands.stream()
-                        .map(node -> parser.parseRaw(node.toStringAST()))
+                        .map(node -> new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, configuration))
                         .toList();
     }
 

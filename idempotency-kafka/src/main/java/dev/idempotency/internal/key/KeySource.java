@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ObjectUtils;
 
 /** Where a listener's keys come from; its text form names the place in error messages and in the start-up log. */
 public interface KeySource {
@@ -31,7 +32,9 @@ public interface KeySource {
 
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {
-        return new OfRecord(resolver.toString(), resolver::resolveKey);
+        String text = resolver.toString();
+        boolean nameless = text.equals(ObjectUtils.identityToString(resolver));
+        return new OfRecord(nameless ? resolver.getClass().getName() : text, resolver::resolveKey);
     }
 
     record OfRecord(String name, Function<ConsumerRecord<?, ?>, @Nullable String> keys) implements KeySource {

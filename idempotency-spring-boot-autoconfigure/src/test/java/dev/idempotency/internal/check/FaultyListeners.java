@@ -53,7 +53,9 @@ import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
@@ -317,6 +319,14 @@ class FaultyListeners {
 
         @Faulty(info = "asyncAcks", transactionPerPoll = "true")
         void asyncAcks(String payload, Acknowledgment acknowledgment) {}
+
+        @Faulty
+        void acknowledgedInVain(String payload, Acknowledgment acknowledgment) {}
+
+        @Faulty
+        void acknowledgedPerhaps(
+                String payload,
+                @Header(name = KafkaHeaders.ACKNOWLEDGMENT, required = false) Acknowledgment acknowledgment) {}
 
         @SendTo("replies")
         @Faulty(properties = "enable.auto.commit=true")

@@ -14,6 +14,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.TopicCoordinates;
 import dev.idempotency.internal.store.MessageIdText;
+import dev.idempotency.key.MessageKeyResolver;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -260,6 +261,7 @@ class MessageIdResolverTests {
                 "#payload.items.?[id == 7][0].status + #payload.id          | NEW7",
                 "#jsonPath(#payload.absent, '$.id') ?: #payload.id          | 7",
                 "#jsonPath('{}', '$.id') ?: #payload.id                     | 7",
+                "9999999999L + '/it''s/' + #payload.id                      | 9999999999/it's/7",
             })
     void partsThatAreThereArePutTogetherAsEver(String expression, String key) {
         Map<String, Object> order = order("NEW", 7);
@@ -327,11 +329,19 @@ class MessageIdResolverTests {
                 "{#payload}.?[#this.length() > 0 and length() > 0][0]",
                 "{id: #payload}[id]",
                 "{id: #payload}['id']",
+                "@'my-keys'.keyOf(#record) + '/' + #payload",
             })
     void anExpressionThatRefersToWhatThereIsIsTaken(String expression) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        beans.registerSingleton("my-keys", new Keys());
         beans.registerSingleton("keys", new Keys());
         assertThat(source(expression, List.of(), beans).keyOf(view("7"))).isNotBlank();
+    }
+
+    @Test
+    void aResolverIsNamedByItsTextOrByItsClass() {
+        assertThat(KeySource.of(new Nameless())).hasToString(Nameless.class.getName());
+        assertThat(KeySource.of(new HeaderKeyResolver(List.of("id")))).hasToString("headers [id]");
     }
 
     @Test
@@ -351,6 +361,14 @@ class MessageIdResolverTests {
 
     /** A value of the application's own. */
     public record Line(int line) {}
+
+    private static final class Nameless implements MessageKeyResolver {
+
+        @Override
+        public String resolveKey(ConsumerRecord<?, ?> record) {
+            return "7";
+        }
+    }
 
     /** Public methods of a bean. */
     public static class Keys {

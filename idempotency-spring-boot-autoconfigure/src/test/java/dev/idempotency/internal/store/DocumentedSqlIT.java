@@ -6,6 +6,11 @@ import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.build.Documentation;
+import dev.idempotency.internal.database.DialectResolver;
+import dev.idempotency.internal.database.IdempotencyDatabase;
+import dev.idempotency.internal.database.RetentionMode;
+import dev.idempotency.internal.database.Schema;
+import dev.idempotency.internal.database.SchemaMode;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -15,6 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -72,8 +78,15 @@ class DocumentedSqlIT {
         assertThat(ageOf("4711")).isBetween(Duration.ofHours(23), Duration.ofHours(25));
     }
 
-    @Test
-    void nothingIsLeftAfterUninstalling() {
+    @ParameterizedTest
+    @EnumSource(RetentionMode.class)
+    void nothingIsLeftAfterUninstalling(RetentionMode mode) {
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null, mode);
+        new Schema(database, SchemaMode.MIGRATE)
+                .ringWidth(RingServer.WIDTH, false)
+                .afterPropertiesSet();
+
         this.jdbc.execute(Documentation.sqlWith("drop table"));
 
         assertThat(this.jdbc.queryForList("""
