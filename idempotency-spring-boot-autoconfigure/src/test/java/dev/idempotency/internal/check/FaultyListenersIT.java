@@ -153,7 +153,6 @@ class FaultyListenersIT {
                 "payloadKeyPerPoll",
                 "recordErrors",
                 "constrained",
-                "ownLetters",
                 "week"
             })
     void whatIsNoFaultIsNotNamed(String method) {
