@@ -20,7 +20,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
-import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
  * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
@@ -61,11 +60,10 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
     public void install(
             AbstractMessageListenerContainer<?, ?> container,
             String consumer,
-            IdempotencyEventListener observer,
-            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
+            IdempotencyEventListener observer) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
-        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);
         boolean provided = container.getCommonErrorHandler() == null;
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
