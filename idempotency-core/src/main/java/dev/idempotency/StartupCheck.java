@@ -37,7 +37,7 @@ public enum StartupCheck {
             Level.WARN,
             "After a crash between commit and reply the message is a duplicate, and the reply is never sent."),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
-    BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
+    ERROR_HANDLER(Level.FAIL, "A message that fails would be logged and lost."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
             "If it returns, after the rollback, instead of throwing, the offset is committed and the message lost."),

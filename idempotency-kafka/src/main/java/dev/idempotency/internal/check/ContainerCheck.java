@@ -105,11 +105,12 @@ final class ContainerCheck {
 
     private static void checkErrorHandling(ProtectedListener listener, Report report) {
         CommonErrorHandler handler = ErrorHandlerInstaller.handlerOf(listener.container());
-        if (ListenerContainers.deliversBatches(listener.container()) && ListenerContainers.ignoresBatches(handler)) {
+        if (ListenerContainers.ignoresRecords(handler)) {
             report.add(
-                    StartupCheck.BATCH_ERROR_HANDLER,
-                    "Its container delivers batches, and its error handler does not implement handleBatch.",
-                    "Use a DefaultErrorHandler, or implement handleBatch.");
+                    StartupCheck.ERROR_HANDLER,
+                    "Its container's error handler implements neither handleRemaining nor handleOne, which are called for"
+                            + " batches, too.",
+                    "Use a DefaultErrorHandler, or implement handleRemaining and seeksAfterHandling.");
         }
         if (handler instanceof CommonLoggingErrorHandler
                 || (handler instanceof FailedRecordProcessor processor

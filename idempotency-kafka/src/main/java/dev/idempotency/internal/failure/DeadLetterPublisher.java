@@ -97,8 +97,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     }
 
     @Override
-    public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception thrown) {
-        Exception exception = BatchFailure.withoutName(thrown);
+    public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception exception) {
         RecordCoordinates coordinates = KafkaCoordinates.of(record);
         String topic = record.topic() + this.suffix;
         ConsumerRecord<?, ?> found = this.received.find(record);

@@ -49,7 +49,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
                     consumer,
                     KafkaCoordinates.of(record),
                     attempt,
-                    DeadLetterPublisher.describe(BatchFailure.withoutName(failure)));
+                    DeadLetterPublisher.describe(failure));
         }
     }
 

@@ -86,10 +86,10 @@ public final class ListenerContainers {
         return listenerOf(container) instanceof BatchMessageListener;
     }
 
-    /** Whether an error handler logs that a batch has failed, and does nothing else about it. */
-    public static boolean ignoresBatches(@Nullable CommonErrorHandler handler) {
+    /** Whether an error handler logs that a record has failed, and does nothing else about it. */
+    public static boolean ignoresRecords(@Nullable CommonErrorHandler handler) {
         return handler != null
-                && Stream.of("handleBatch", "handleBatchAndReturnRemaining")
+                && Stream.of("handleOne", "handleRemaining")
                         .allMatch(name -> Arrays.stream(handler.getClass().getMethods())
                                 .filter(method -> method.getName().equals(name))
                                 .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));

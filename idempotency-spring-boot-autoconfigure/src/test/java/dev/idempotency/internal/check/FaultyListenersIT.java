@@ -151,7 +151,6 @@ class FaultyListenersIT {
                 "keptReply",
                 "perPoll",
                 "payloadKeyPerPoll",
-                "recordErrors",
                 "constrained",
                 "week"
             })
