@@ -36,17 +36,10 @@ public record ConflictHandling(
             OnConflict mode,
             ListenerCandidate candidate,
             DeserializerInstrumentation receivedBytes,
-            String consumer,
             IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
         PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
-        if (digester == PayloadDigester.OF_VALUES) {
-            logger.info(
-                    "Payloads of consumer '{}' are compared only if they are text or bytes. {}.",
-                    consumer,
-                    DeserializerInstrumentation.refusal(candidate.container()));
-        }
         return new ConflictHandling(mode, digester, observer, new WarningInterval(System::nanoTime));
     }
 

@@ -65,7 +65,13 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);
         boolean provided = container.getCommonErrorHandler() == null;
-        instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
+        if (provided && this.deadLetterSuffix != null) {
+            this.receivedBytes.rememberIn(container);
+        }
+        this.receivedBytes.deliverUnreadableIn(
+                container,
+                failure -> !OutageRegistry.isServiceUnavailable(failure)
+                        && this.outages.classify(failure) == FailureKind.MESSAGE);
         if (provided) {
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(consumer, recoverer(consumer, observer), outage, this.retries));
@@ -75,28 +81,6 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         container.getContainerProperties().setFixTxOffsets(false);
         this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
-    }
-
-    /** Keeps received bytes for dead letters, and has records that cannot be read delivered to the error handler. */
-    private void instrumentDeserializers(
-            AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
-        String refusal = DeserializerInstrumentation.refusal(container);
-        if (refusal != null) {
-            logger.info(
-                    "A record of consumer '{}' that cannot be read blocks its partition, unless there is an"
-                            + " ErrorHandlingDeserializer; dead letters are written anew with the serializers of the"
-                            + " ProducerFactory: {}",
-                    consumer,
-                    refusal);
-            return;
-        }
-        if (deadLetters) {
-            this.receivedBytes.rememberIn(container);
-        }
-        this.receivedBytes.deliverUnreadableIn(
-                container,
-                failure -> !OutageRegistry.isServiceUnavailable(failure)
-                        && this.outages.classify(failure) == FailureKind.MESSAGE);
     }
 
     /** The error handler that is wrapped: the application's own, or the provided one. */

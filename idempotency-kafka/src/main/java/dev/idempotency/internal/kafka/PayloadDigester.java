@@ -1,10 +1,8 @@
 package dev.idempotency.internal.kafka;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,21 +16,6 @@ public interface PayloadDigester {
     long OF_NO_VALUE = -1;
 
     PayloadDigester NONE = record -> null;
-
-    /** Digests deserialized values: text and bytes only, as other types do not show the received bytes. */
-    PayloadDigester OF_VALUES = record -> {
-        Object value = record.value();
-        if (value == null) {
-            return OF_NO_VALUE;
-        } else if (value instanceof String text) {
-            return of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
-        } else if (value instanceof byte[] bytes) {
-            return of(ByteBuffer.wrap(bytes));
-        } else if (value instanceof Bytes bytes) {
-            return of(ByteBuffer.wrap(bytes.get()));
-        }
-        return (value instanceof ByteBuffer buffer) ? (Long) of(buffer) : null;
-    };
 
     /** Returns the digest of a record's payload, or {@code null} if the received bytes are not known. */
     @Nullable

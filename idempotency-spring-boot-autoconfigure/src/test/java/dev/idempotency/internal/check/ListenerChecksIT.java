@@ -176,7 +176,7 @@ class ListenerChecksIT {
             idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Use the provided store
             spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
             INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
-            idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
+            idempotency.checks.mode=off ; Unkept ; CONSUMER_FACTORY ; is no DefaultKafkaConsumerFactory ; Use one, as Spring
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
     void whatKeepsAListenerFromWorkingIsFound(

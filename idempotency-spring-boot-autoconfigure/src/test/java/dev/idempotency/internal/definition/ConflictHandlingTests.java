@@ -9,7 +9,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -30,7 +29,7 @@ class ConflictHandlingTests {
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 1);
     private final ConflictHandling handling = new ConflictHandling(
             OnConflict.WARN,
-            PayloadDigester.OF_VALUES,
+            record -> 42L,
             IdempotencyEventListener.NO_OP,
             new WarningInterval(this.clock::get));
 

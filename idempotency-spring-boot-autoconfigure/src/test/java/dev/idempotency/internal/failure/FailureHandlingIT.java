@@ -84,7 +84,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
-        createTopics(1, "foreign", "orders", "replaced", "rude", "rudeBatch");
+        createTopics(1, "orders", "replaced", "rude", "rudeBatch");
         createTopics(3, "wide");
         start(
                 Application.class,
@@ -265,12 +265,11 @@ class FailureHandlingIT extends SharedApplicationTest {
         assertThat(containerOf("beside").getCommonErrorHandler()).isNotInstanceOf(SuspendingErrorHandler.class);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"foreign", "replaced"})
-    void whateverFactoryOrInterceptorThereIsTheMessageIsDeadLettered(String kind) {
-        send(kind, "poison");
-        awaitCaughtUp(kind);
-        assertThat(deadLetters(kind, "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
+    @Test
+    void whateverInterceptorThereIsTheMessageIsDeadLettered() {
+        send("replaced", "poison");
+        awaitCaughtUp("replaced");
+        assertThat(deadLetters("replaced", "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
                 .isEqualTo(bytes("poison")));
     }
 
@@ -514,17 +513,6 @@ class FailureHandlingIT extends SharedApplicationTest {
             return plain.with(factory -> factory.setRecordFilterStrategy(record -> record.value() == null));
         }
 
-        /** A consumer factory that is none of Spring's. */
-        @Bean
-        @SuppressWarnings("unchecked")
-        ContainerFactory foreign(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
-            return plain.with(
-                    factory -> factory.setConsumerFactory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
-                            getClass().getClassLoader(),
-                            new Class<?>[] {ConsumerFactory.class},
-                            (proxy, method, arguments) -> method.invoke(consumers, arguments))));
-        }
-
         /** Deserializers that are objects, for all containers of this factory. */
         @Bean
         @SuppressWarnings({"unchecked", "rawtypes"})
@@ -593,7 +581,6 @@ class FailureHandlingIT extends SharedApplicationTest {
                 groupId = "asking${suffix}",
                 properties = "value.deserializer=dev.idempotency.internal.failure.FailureHandlingIT$AskingDeserializer")
         @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
-        @KafkaListener(topics = "foreign${suffix}", groupId = "foreign${suffix}", containerFactory = "foreign")
         @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
         @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
         @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")

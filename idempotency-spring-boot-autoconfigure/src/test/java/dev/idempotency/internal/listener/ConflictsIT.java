@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
@@ -16,22 +15,17 @@ import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
-import java.util.Properties;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.core.ConsumerFactory;
 
 /** A message that has the id of another one, and another payload, is never dropped unseen. */
 @ExtendWith(OutputCaptureExtension.class)
-@ListenersTest.Application(beans = ConflictsIT.Beans.class)
+@ListenersTest.Application
 class ConflictsIT extends ListenersTest {
 
     private RecordCoordinates at(Class<? extends Listener> listener, long offset) {
@@ -105,15 +99,6 @@ class ConflictsIT extends ListenersTest {
         assertThat(givenUp(Retried.class)).containsExactly("other");
     }
 
-    @Test
-    void whereBytesCannotBeHadTextIsComparedAsItIsAndTheLogSaysSo(CapturedOutput output) {
-        deliver(OwnFactory.class, "1:first", "1:first", "1:other");
-        assertThat(outcomes(OwnFactory.class).conflicts).hasSize(1);
-        assertThat(output)
-                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
-                .doesNotContain("Payloads of consumer 'warned'");
-    }
-
     @IdempotentListener(consumer = "warned", inbox = "true")
     static class Warned extends OfRecords {}
 
@@ -123,10 +108,6 @@ class ConflictsIT extends ListenersTest {
     @IdempotentListener(consumer = "kept", onConflict = "fail", inbox = "true")
     static class Kept extends OfRecords {}
 
-    @Container(factory = "ownConsumers")
-    @IdempotentListener("own-factory")
-    static class OwnFactory extends OfRecords {}
-
     static class Retried extends Listener {
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50), autoStartDltHandler = "false")
@@ -134,40 +115,6 @@ class ConflictsIT extends ListenersTest {
         @IdempotentListener(onConflict = "fail")
         void on(String payload) {
             happenAndFailOnceAt("fails-once", payload);
-        }
-    }
-
-    static class Beans {
-
-        @Bean
-        static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
-            return plain.with(factory -> factory.setConsumerFactory(new OwnConsumerFactory(consumers)));
-        }
-    }
-
-    /** One that is not Spring Kafka's, so that nobody can stand before its deserializers. */
-    private record OwnConsumerFactory(ConsumerFactory<Object, Object> springs)
-            implements ConsumerFactory<Object, Object> {
-
-        @Override
-        public Consumer<Object, Object> createConsumer(
-                String groupId, String clientIdPrefix, String clientIdSuffix, Properties properties) {
-            return this.springs.createConsumer(groupId, clientIdPrefix, clientIdSuffix, properties);
-        }
-
-        @Override
-        public Consumer<Object, Object> createConsumer(String groupId, String clientIdPrefix, String clientIdSuffix) {
-            return createConsumer(groupId, clientIdPrefix, clientIdSuffix, null);
-        }
-
-        @Override
-        public boolean isAutoCommit() {
-            return this.springs.isAutoCommit();
-        }
-
-        @Override
-        public Map<String, Object> getConfigurationProperties() {
-            return this.springs.getConfigurationProperties();
         }
     }
 }
