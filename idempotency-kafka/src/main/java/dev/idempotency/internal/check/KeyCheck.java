@@ -4,11 +4,9 @@ import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
 import dev.idempotency.internal.definition.ListenerMethod;
 import dev.idempotency.internal.definition.ProtectedListener;
-import dev.idempotency.internal.key.ExpressionKeySource;
 import dev.idempotency.internal.key.KeyText;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Parameter;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -26,7 +24,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
@@ -53,25 +50,12 @@ final class KeyCheck {
             "Take what names the thing that must not be changed by two at once, as in"
                     + " @IdempotentListener(lock = \"'customer/' + #payload.customerId\").");
 
-    private static final String MESSAGE = "#__message";
+    /** Headers that Spring sets in the consumer, anew for every delivery. */
+    private static final Set<String> MINTED =
+            Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP, KafkaHeaders.DELIVERY_ATTEMPT);
 
-    /** One name for all arguments of a type. */
-    private static final Map<Class<?>, String> NAMES = Map.of(
-            ConsumerRecord.class,
-            "#record",
-            ConsumerRecordMetadata.class,
-            "#record",
-            Message.class,
-            MESSAGE,
-            MessageHeaders.class,
-            MESSAGE + ".headers");
-
-    /** Headers that are parts of the record. */
-    private static final Map<String, String> OF_RECORD = Map.of(
-            KafkaHeaders.OFFSET, "offset",
-            KafkaHeaders.RECEIVED_PARTITION, "partition",
-            KafkaHeaders.RECEIVED_TOPIC, "topic",
-            KafkaHeaders.RECEIVED_TIMESTAMP, "timestamp");
+    private static final Pattern MINTED_OF_MESSAGE =
+            Pattern.compile("#(\\w+)\\.headers(?:\\.|\\['|\\.get)((?i)id|timestamp|kafka_deliveryAttempt)(?![\\w-])");
 
     private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
             + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
@@ -79,15 +63,11 @@ final class KeyCheck {
             + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)"
             + "|\\bjava\\.time\\.(Clock|InstantSource)\\b");
 
-    /** Headers that the consumer sets, anew for every delivery. */
-    private static final Pattern MINTED =
-            Pattern.compile(MESSAGE + "\\.headers(\\.|\\['|\\.get)((?i)id|timestamp|kafka_deliveryAttempt)(?![\\w-])");
-
     /** Not as the argument of a method, and not compared. */
-    private static final Pattern WHOLE = Pattern.compile(
-            "(?<![(,])(#record|#headers|" + MESSAGE + ")(\\.headers)?(\\.toString\\(\\))?(?![\\w.\\[=!])");
+    private static final Pattern WHOLE =
+            Pattern.compile("(?<![(,])(#record|#headers)(\\.headers)?(\\.toString\\(\\))?(?![\\w.\\[=!])");
 
-    private static final Pattern OFFSET = Pattern.compile("#(record|coordinates)\\.offset\\b");
+    private static final Pattern OFFSET = Pattern.compile("#((record|coordinates)\\.)?offset\\b");
 
     private static final Pattern OFFSET_OR_TIME = Pattern.compile("#(record|coordinates)\\.(offset|timestamp)\\b");
 
@@ -105,6 +85,9 @@ final class KeyCheck {
             Boolean.class,
             UUID.class);
 
+    /** Types that have the payload within. */
+    private static final Set<Class<?>> ENVELOPES = Set.of(ConsumerRecord.class, Message.class);
+
     private static final Pattern PROPERTY = Pattern.compile("#(\\w+)\\.([A-Za-z_]\\w*)");
 
     private final String role;
@@ -113,7 +96,7 @@ final class KeyCheck {
     private final Class<?> payloadType;
     private final Report report;
 
-    /** The expression in one notation, with the same names for arguments that are the same. */
+    /** The expression in one notation. */
     private final String code;
 
     private final String withoutTexts;
@@ -124,44 +107,15 @@ final class KeyCheck {
         this.method = new ListenerMethod(method, false, null);
         this.payloadType = (this.method.payload() != null) ? elementOf(this.method.payload()) : Object.class;
         this.report = report;
-        this.code = withoutNames(expression
+        this.code = expression
                 .replaceAll("\\s+", "")
                 .replace("?.", ".")
                 .replace('"', '\'')
                 .replace("getHeaders()", "headers")
                 .replace("headers()", "headers")
                 .replaceAll("\\.get\\('([^']*)'[^)]*\\)", "['$1']")
-                .replaceAll("\\[(\\w+)\\]", "['$1']"));
+                .replaceAll("\\[(\\w+)\\]", "['$1']");
         this.withoutTexts = this.code.replaceAll("'[^']*'", "");
-    }
-
-    /** Variables of the message itself win over arguments of the same name. */
-    private String withoutNames(String notation) {
-        String result = notation;
-        List<String> names = this.method.parameterNames();
-        for (int i = 0; i < names.size(); i++) {
-            String variable = variableOf(i);
-            if (variable != null && !ExpressionKeySource.VARIABLES.contains(names.get(i))) {
-                result = result.replaceAll("#" + names.get(i) + "\\b", Matcher.quoteReplacement(variable));
-            }
-        }
-        for (Map.Entry<String, String> header : OF_RECORD.entrySet()) {
-            result = result.replaceAll(
-                    MESSAGE + "\\.headers(\\.|\\[')" + header.getKey() + "('\\])?", "#record." + header.getValue());
-        }
-        return result;
-    }
-
-    private @Nullable String variableOf(int parameter) {
-        Parameter declared = this.method.method().getParameters()[parameter];
-        Header header = AnnotatedElementUtils.findMergedAnnotation(declared, Header.class);
-        if (header == null) {
-            return AnnotatedElementUtils.hasAnnotation(declared, Headers.class)
-                    ? MESSAGE + ".headers"
-                    : NAMES.get(typeOf(parameter));
-        }
-        String name = header.name().isEmpty() ? this.method.parameterNames().get(parameter) : header.name();
-        return MESSAGE + ".headers['" + name + "']";
     }
 
     private Class<?> typeOf(int parameter) {
@@ -227,10 +181,10 @@ final class KeyCheck {
     private void checkPayload() {
         List<String> names = this.method.parameterNames();
         List<String> payloads = this.method.payloads().stream()
-                .filter(parameter -> parameter < names.size() && !NAMES.containsKey(typeOf(parameter)))
+                .filter(parameter -> parameter < names.size() && !ENVELOPES.contains(typeOf(parameter)))
                 .map(names::get)
                 .toList();
-        if (payloads.size() > 1 && !payloads.get(0).equals("payload") && this.code.matches(".*#payload\\b.*")) {
+        if (payloads.size() > 1 && !payloads.get(0).equals("payload") && uses("payload")) {
             add(
                     StartupCheck.AMBIGUOUS_KEY,
                     "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", payloads)),
@@ -243,11 +197,33 @@ final class KeyCheck {
         if (changing.find()) {
             return "'" + changing.group() + "'";
         }
-        Matcher minted = MINTED.matcher(this.code);
-        if (minted.find()) {
-            return "the header '%s' that is set in the consumer".formatted(minted.group(2));
+        String minted = mintedHeader();
+        if (minted != null) {
+            return "the header '%s' that is set in the consumer".formatted(minted);
         }
-        return WHOLE.matcher(this.code).find() ? "a record, a Message or headers as a whole" : null;
+        return WHOLE.matcher(this.code).find() ? "a record or headers as a whole" : null;
+    }
+
+    /** Such a header of a {@code Message}, or the argument that takes one. */
+    private @Nullable String mintedHeader() {
+        Matcher minted = MINTED_OF_MESSAGE.matcher(this.code);
+        if (minted.find() && !this.method.payloadNames().contains(minted.group(1))) {
+            return minted.group(2);
+        }
+        List<String> names = this.method.parameterNames();
+        for (int i = 0; i < names.size(); i++) {
+            Header header = AnnotatedElementUtils.findMergedAnnotation(
+                    this.method.method().getParameters()[i], Header.class);
+            String name = (header == null || header.name().isEmpty()) ? names.get(i) : header.name();
+            if (header != null && MINTED.contains(name) && uses(names.get(i))) {
+                return name;
+            }
+        }
+        return null;
+    }
+
+    private boolean uses(String variable) {
+        return Pattern.compile("#" + variable + "\\b").matcher(this.code).find();
     }
 
     /** Whether the payload's class has no such property. A subclass or a map may have more; a batch, elements or not. */
@@ -287,7 +263,7 @@ final class KeyCheck {
 
     /** The type of a variable, if it is the payload and not a record or {@code Message}. */
     private Class<?> typeOf(String variable) {
-        boolean known = this.method.payloadNames().contains(variable) && !NAMES.containsKey(this.payloadType);
+        boolean known = this.method.payloadNames().contains(variable) && !ENVELOPES.contains(this.payloadType);
         return known ? this.payloadType : Object.class;
     }
 
