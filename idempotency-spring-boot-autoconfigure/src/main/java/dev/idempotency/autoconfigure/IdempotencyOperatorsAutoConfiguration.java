@@ -77,16 +77,13 @@ public final class IdempotencyOperatorsAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<Inbox> inbox,
             DeadLetterSources deadLetters,
-            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             ObjectProvider<IdempotencyEventListener> observers,
-            IdempotencyProperties properties,
-            Environment environment) {
+            IdempotencyProperties properties) {
         return new KafkaReconciliation(
                 definitions::listeners,
                 store,
                 inbox::getIfUnique,
                 deadLetters,
-                producers("reconciliation", producerFactory, environment),
                 properties.reconciliation().recordsPerSecond(),
                 notifier(observers));
     }

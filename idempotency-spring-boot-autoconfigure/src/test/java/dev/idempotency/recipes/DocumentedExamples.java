@@ -23,7 +23,6 @@ import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,11 +81,9 @@ abstract class DocumentedExamples {
             deadLetters.cancel("ledger");
         }
 
-        void use(Reconciliation reconciliation, Instant deployedAt) {
+        void use(Reconciliation reconciliation) {
             reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
             reconciliation.lastReconciliation("ledger");
-            reconciliation.start(
-                    ReconciliationRequest.of("ledger", Duration.ofHours(24)).withReplayFrom(deployedAt));
         }
     }
 

@@ -10,7 +10,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Deserializer;
-import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchInterceptor;
@@ -56,15 +55,6 @@ public final class DeserializerInstrumentation {
             container.setRecordInterceptor(
                     (other != null) ? new CompositeRecordInterceptor<>(forgetting, other) : forgetting);
         }
-    }
-
-    /** Whether the application has an interceptor, which may skip records. */
-    public static boolean hasOtherInterceptor(AbstractMessageListenerContainer<?, ?> container) {
-        return isOther(container.getRecordInterceptor()) || isOther(container.getBatchInterceptor());
-    }
-
-    private static boolean isOther(@Nullable Object interceptor) {
-        return interceptor != null && !(interceptor instanceof Forgetting);
     }
 
     /** Digests what a container's consumers receive. */

@@ -3,7 +3,6 @@ package dev.idempotency.internal.listener;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.definition.ListenerDefinition;
@@ -12,12 +11,9 @@ import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.kafka.ListenerDeserializers;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
-import dev.idempotency.internal.kafka.TopicCoordinates;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
@@ -56,11 +52,9 @@ public final class RecordIdentifier implements AutoCloseable {
     private final @Nullable RecordFilterStrategy<Object, Object> filter;
     private final @Nullable Class<?> payloadType;
     private final ListenerDeserializers deserializers;
-    private final Function<String, @Nullable Uuid> topicIds;
 
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
-    public RecordIdentifier(
-            AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {
+    public RecordIdentifier(AbstractMessageListenerContainer<?, ?> container) {
         Object listener = ListenerContainers.listenerOf(container);
         // Retry topics have another one around it.
         while (listener instanceof DelegatingMessageListener<?> outer && !(listener instanceof DeliveryListener)) {
@@ -74,7 +68,6 @@ public final class RecordIdentifier implements AutoCloseable {
                         : delivery.filter);
         this.payloadType = payloadType(delivery instanceof BatchDeliveryListener);
         this.deserializers = new ListenerDeserializers(container);
-        this.topicIds = topicIds;
     }
 
     /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
@@ -113,7 +106,6 @@ public final class RecordIdentifier implements AutoCloseable {
         if (!readable || !isPayload(record)) {
             return new Identification(Kind.UNREADABLE, null);
         }
-        tellTopic(record);
         try {
             InboundMessage message = this.definition
                     .messageFactory()
@@ -159,20 +151,6 @@ public final class RecordIdentifier implements AutoCloseable {
         } catch (Throwable ex) {
             Causes.rethrowIfFatal(ex);
             return false;
-        }
-    }
-
-    /**
-     * Adds the topic's id for keys that contain it: the container's tracker must not see records delivered long ago.
-     */
-    private void tellTopic(ConsumerRecord<?, ?> record) {
-        RecordCoordinates original = KafkaCoordinates.original(record);
-        if (TopicCoordinates.toldBy(record, original) == null) {
-            Uuid found = this.topicIds.apply(original.topic());
-            Uuid id = (found != null) ? found : this.topicIds.apply(record.topic());
-            if (id != null) {
-                TopicCoordinates.of(id, original).tellBy(record);
-            }
         }
     }
 
