@@ -7,8 +7,5 @@ public enum OnMissingKey {
     FAIL,
 
     /** The listener is called without deduplication. */
-    PROCESS,
-
-    /** It is acknowledged, counted and warned of; the listener is not called. */
-    SKIP
+    PROCESS
 }

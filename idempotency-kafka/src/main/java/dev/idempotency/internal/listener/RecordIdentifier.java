@@ -4,7 +4,6 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.internal.database.Causes;
-import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
@@ -107,10 +106,10 @@ public final class RecordIdentifier implements AutoCloseable {
             return new Identification(Kind.UNREADABLE, null);
         }
         try {
-            InboundMessage message = this.definition
+            MessageId id = this.definition
                     .messageFactory()
-                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
-            MessageId id = (message != null) ? message.id() : null;
+                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null))
+                    .id();
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
         } catch (InvalidMessageKeyException ex) {
             if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
