@@ -112,9 +112,7 @@ public final class IdempotencyListenerAutoConfiguration {
                 properties.inbox().enabled(),
                 results.getIfAvailable(),
                 locks.getIfAvailable(),
-                steps.getIfAvailable(),
-                properties.transactionPerPoll(),
-                properties.claim().atCommit());
+                steps.getIfAvailable());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
     }
 

@@ -24,7 +24,6 @@ import org.springframework.util.unit.DataSize;
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
  * @param retentionMode whether expired messages are deleted, or forgotten slot by slot of a ring of tables
- * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
  * @param onConflict what happens to a message that has the id of another one but another payload, unless a listener says
  *     otherwise
  */
@@ -34,7 +33,6 @@ public record IdempotencyProperties(
         @DefaultValue("7d") Duration retention,
         @DefaultValue("delete") RetentionMode retentionMode,
         @DefaultValue Ring ring,
-        @DefaultValue("false") boolean transactionPerPoll,
         @DefaultValue("warn") OnConflict onConflict,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
@@ -117,12 +115,8 @@ public record IdempotencyProperties(
      * How messages are claimed.
      *
      * @param timeout how long a claim waits for another transaction that holds the same message
-     * @param atCommit whether record listeners on PostgreSQL claim together with the commit, in one round trip, so that they
-     *     may be called with a duplicate
      */
-    public record Claim(
-            @DefaultValue("10s") Duration timeout,
-            @DefaultValue("false") boolean atCommit) {
+    public record Claim(@DefaultValue("10s") Duration timeout) {
 
         public Claim {
             // Beyond a day a claim holds a connection for nothing, and beyond some weeks drivers cannot count.

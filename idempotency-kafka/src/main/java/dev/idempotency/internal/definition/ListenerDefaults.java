@@ -33,6 +33,4 @@ public record ListenerDefaults(
         boolean inboxByDefault,
         @Nullable ResultStore results,
         @Nullable BusinessKeyLocks locks,
-        @Nullable Steps steps,
-        boolean transactionPerPoll,
-        boolean claimAtCommit) {}
+        @Nullable Steps steps) {}

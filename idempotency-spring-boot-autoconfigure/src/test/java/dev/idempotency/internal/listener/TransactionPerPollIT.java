@@ -4,28 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
-import org.springframework.kafka.support.Acknowledgment;
 
-/** An application in which a transaction per poll is the default. */
-@ExtendWith(OutputCaptureExtension.class)
-@ListenersTest.Application(
-        beans = TransactionPerPollIT.Beans.class,
-        properties = "idempotency.transaction-per-poll=true")
+/** One transaction for the records of a poll. */
+@ListenersTest.Application(beans = TransactionPerPollIT.Beans.class)
 class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
-    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "Observed, 3"})
-    void theRecordsOfAPollShareATransactionWhereThatIsPossible(String name, int transactions) {
+    @CsvSource({"Together, 1", "Apart, 3"})
+    void theRecordsOfAPollShareATransactionOnRequest(String name, int transactions) {
         assertDelivered(name, "1:a 2:b 3:c", "a b c", null);
         assertThat(transactionsOf(name)).isEqualTo(transactions);
     }
@@ -35,17 +27,6 @@ class TransactionPerPollIT extends ListenersTest {
                 .jdbc()
                 .queryForObject(
                         "select count(distinct xmin::text) from effect where name like ?", Integer.class, name + " %");
-    }
-
-    @Test
-    void theLogSaysWhoCannotAndWhy(CapturedOutput output) {
-        assertThat(output.toString().lines().filter(line -> line.contains("idempotency.transaction-per-poll=true")))
-                .hasSize(3)
-                .allMatch(line -> line.contains("INFO"))
-                .anyMatch(line -> line.contains("Replying.on' keeps a transaction per record: It returns a String"))
-                .anyMatch(
-                        line -> line.contains("Manual.on' keeps a transaction per record: By its acknowledgment mode"))
-                .anyMatch(line -> line.contains("Observed.on' keeps a transaction per record: Its container obs"));
     }
 
     @Test
@@ -80,60 +61,33 @@ class TransactionPerPollIT extends ListenersTest {
                 .contains("IllegalStateException", "fails");
     }
 
-    @IdempotentListener
+    @IdempotentListener(transactionPerPoll = "true")
     static class Together extends OfRecords {}
 
-    @IdempotentListener(transactionPerPoll = "false")
-    static class Apart extends OfRecords {}
-
-    static class Replying extends Listener {
-
-        @OwnTopic
-        @IdempotentListener
-        String on(String payload) {
-            happen(payload);
-            return payload;
-        }
-    }
-
-    static class Manual extends Listener {
-
-        @OwnTopic(containerFactory = "manual")
-        @IdempotentListener
-        void on(String payload, Acknowledgment acknowledgment) {
-            happen(payload);
-            acknowledgment.acknowledge();
-        }
-    }
-
     @IdempotentListener
-    static class Batches extends OfBatches {}
+    static class Apart extends OfRecords {}
 
     static class Failing extends Listener {
 
         @OwnTopic
-        @IdempotentListener
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             calls().add(IdempotencyContext.current().messageId().value() + " " + payload);
             obey(payload);
         }
     }
 
-    @IdempotentListener(inbox = "true")
+    @IdempotentListener(inbox = "true", transactionPerPoll = "true")
     static class Kept extends OfRecords {}
 
-    @Container(factory = "observed")
-    @IdempotentListener
-    static class Observed extends OfRecords {}
-
-    @IdempotentListener(key = "#record.value()")
+    @IdempotentListener(key = "#record.value()", transactionPerPoll = "true")
     static class KeyOfRecord extends OfRecords {}
 
     /** Its key is known only when the record has been converted. */
     static class KeyOfPayload extends Listener {
 
         @OwnTopic
-        @IdempotentListener(key = "#payload")
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void on(long number) {
             happen(Long.toString(number));
         }
@@ -142,7 +96,7 @@ class TransactionPerPollIT extends ListenersTest {
     static class Hidden extends Listener {
 
         @OwnTopic(errorHandler = "hiding")
-        @IdempotentListener
+        @IdempotentListener(transactionPerPoll = "true")
         void on(int number) {
             obey((number == 0) ? "fails" : Integer.toString(number));
         }
@@ -153,12 +107,6 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static KafkaListenerErrorHandler hiding() {
             return (message, exception) -> "hidden";
-        }
-
-        @Bean
-        static ContainerFactory observed(ContainerFactory plain) {
-            plain.getContainerProperties().setObservationEnabled(true);
-            return plain;
         }
     }
 }
