@@ -108,13 +108,6 @@ public enum StartupCheck {
         return "See " + DOCUMENTATION + "checks.md#" + this;
     }
 
-    /** Whether findings keep the application from starting, are logged, or are not looked for, unless they are indispensable. */
-    public enum Mode {
-        FAIL,
-        WARN,
-        OFF
-    }
-
     /** How much a finding matters, most first. */
     public enum Level {
 

@@ -300,14 +300,12 @@ public record IdempotencyProperties(
     /**
      * Start-up checks.
      *
-     * @param mode what happens to findings
      * @param relaxed checks whose findings are lowered by one level: what would keep the application from starting is logged
      *     as a warning, and what would be logged is left out
      * @param brokerTimeout how long to wait for the broker's answers about topics, without delaying the start; zero to ask
      *     nothing
      */
     public record Checks(
-            @DefaultValue("fail") StartupCheck.Mode mode,
             @DefaultValue Set<StartupCheck> relaxed,
             @DefaultValue("10s") Duration brokerTimeout) {
 

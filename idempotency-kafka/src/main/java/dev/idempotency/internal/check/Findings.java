@@ -4,7 +4,6 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.StartupCheck.Level;
-import dev.idempotency.StartupCheck.Mode;
 import dev.idempotency.internal.definition.ListenerFault;
 import dev.idempotency.internal.definition.ProtectedListener;
 import java.lang.reflect.Method;
@@ -34,8 +33,8 @@ final class Findings {
     private final Policy policy;
     private final Map<ListenerFault, Set<String>> places = new LinkedHashMap<>();
 
-    /** Decides how findings are reported: by the mode, and one level lower for relaxed checks. */
-    record Policy(Mode mode, Set<StartupCheck> relaxed) {
+    /** Reports findings of relaxed checks one level lower. */
+    record Policy(Set<StartupCheck> relaxed) {
 
         Policy {
             relaxed = Set.copyOf(relaxed);
@@ -48,22 +47,12 @@ final class Findings {
             }
         }
 
-        boolean isOff() {
-            return this.mode == Mode.OFF;
-        }
-
         @Nullable
         Level levelOf(StartupCheck check) {
-            if (check.isIndispensable()) {
-                return Level.FAIL;
+            if (!this.relaxed.contains(check)) {
+                return check.level();
             }
-            if (isOff()) {
-                return null;
-            }
-            if (this.relaxed.contains(check)) {
-                return (check.level() == Level.FAIL) ? Level.WARN : null;
-            }
-            return (this.mode == Mode.WARN && check.level() == Level.FAIL) ? Level.WARN : check.level();
+            return (check.level() == Level.FAIL) ? Level.WARN : null;
         }
     }
 
