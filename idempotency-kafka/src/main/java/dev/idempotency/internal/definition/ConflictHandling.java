@@ -1,5 +1,6 @@
 package dev.idempotency.internal.definition;
 
+import java.util.function.Function;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -11,7 +12,6 @@ import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Stream;
@@ -23,7 +23,10 @@ import org.springframework.kafka.support.KafkaHeaders;
 
 /** Handles a listener's messages that have the id of another message, but another payload. Warns once a minute. */
 public record ConflictHandling(
-        OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, WarningInterval warnings) {
+        OnConflict mode,
+        Function<ConsumerRecord<?, ?>, @Nullable Long> digester,
+        IdempotencyEventListener observer,
+        WarningInterval warnings) {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
@@ -42,8 +45,8 @@ public record ConflictHandling(
             IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
-        PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
-        return new ConflictHandling(mode, digester, observer, new WarningInterval(System::nanoTime));
+        return new ConflictHandling(
+                mode, compared ? receivedBytes.digestIn(candidate.container()) : record -> null, observer, new WarningInterval(System::nanoTime));
     }
 
     /**
@@ -53,7 +56,7 @@ public record ConflictHandling(
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
         boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(KafkaCoordinates.of(record));
-        return (copy && !hadConflict(record)) ? null : this.digester.digest(record);
+        return (copy && !hadConflict(record)) ? null : this.digester.apply(record);
     }
 
     private static boolean hadConflict(ConsumerRecord<?, ?> record) {

@@ -105,9 +105,7 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
                 definitions.put(listener.method(), listener.definition());
             }
         }
-        boolean errorHandler = resolved.get(0).kafkaListeners().anyMatch(listener -> !listener.errorHandler()
-                .isEmpty());
-        return new ProtectedMethods(definitions, shared, errorHandler, topics, new ConcurrentHashMap<>());
+        return new ProtectedMethods(definitions, shared, topics, new ConcurrentHashMap<>());
     }
 
     /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */

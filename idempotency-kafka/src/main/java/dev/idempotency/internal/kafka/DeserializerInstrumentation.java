@@ -1,5 +1,7 @@
 package dev.idempotency.internal.kafka;
 
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -58,7 +60,7 @@ public final class DeserializerInstrumentation {
     }
 
     /** Digests what a container's consumers receive. */
-    public PayloadDigester digestIn(AbstractMessageListenerContainer<?, ?> container) {
+    public Function<ConsumerRecord<?, ?>, @Nullable Long> digestIn(AbstractMessageListenerContainer<?, ?> container) {
         rememberIn(container);
         return this.received::digestOf;
     }

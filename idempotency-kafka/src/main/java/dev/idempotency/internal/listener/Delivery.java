@@ -102,13 +102,12 @@ final class Delivery {
         }
     }
 
-    /** Throws a failure that an aspect around the claim has caught; a {@code KafkaListenerErrorHandler} may, except in a poll. */
+    /** Throws a failure that an aspect around the claim, or a {@code KafkaListenerErrorHandler}, has caught. */
     private void requireProcessed() throws Throwable {
-        boolean poll = this.methods.hasTransactionPerPoll();
-        if (this.failure != null && (poll || !this.methods.hasErrorHandler())) {
+        if (this.failure != null) {
             throw this.failure;
         }
-        if (poll && !this.handled) {
+        if (this.methods.hasTransactionPerPoll() && !this.handled) {
             throw new IllegalStateException("The listener was not called: a KafkaListenerErrorHandler hides why");
         }
     }

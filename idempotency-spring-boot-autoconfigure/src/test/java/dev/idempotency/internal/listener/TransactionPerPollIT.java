@@ -44,6 +44,7 @@ class TransactionPerPollIT extends ListenersTest {
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
+            HiddenApart   | 1:1 2:0 4:4           | 1 4   | 0
             """)
     void whateverFailsConcernsItsRecordAlone(String name, String messages, String effects, String givenUp) {
         assertDelivered(name, messages, effects, givenUp);
@@ -97,6 +98,15 @@ class TransactionPerPollIT extends ListenersTest {
 
         @OwnTopic(errorHandler = "hiding")
         @IdempotentListener(transactionPerPoll = "true")
+        void on(int number) {
+            obey((number == 0) ? "fails" : Integer.toString(number));
+        }
+    }
+
+    static class HiddenApart extends Listener {
+
+        @OwnTopic(errorHandler = "hiding")
+        @IdempotentListener
         void on(int number) {
             obey((number == 0) ? "fails" : Integer.toString(number));
         }
