@@ -58,7 +58,6 @@ abstract class DocumentedExamples {
             inbox.find(new MessageId("receipts", "4711"));
             inbox.replay(new MessageId("receipts", "4711"));
             inbox.replayFailed("receipts");
-            inbox.forgetAndReplay(new MessageId("receipts", "4711"));
         }
     }
 
