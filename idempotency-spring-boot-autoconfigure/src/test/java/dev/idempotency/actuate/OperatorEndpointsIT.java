@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
 import dev.idempotency.app.Actuator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
