@@ -19,7 +19,6 @@ import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetters;
-import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
@@ -75,7 +74,6 @@ abstract class DocumentedExamples {
             deadLetters.find("ledger", new RecordCoordinates("payments-dlt", 0, 42));
             deadLetters.redrive("ledger", new RecordCoordinates("payments-dlt", 0, 42));
             deadLetters.redriveAll("ledger");
-            deadLetters.redriveMatching("ledger", new ExceptionPattern("*TimeoutException"));
             deadLetters.lastRedrive("ledger");
             deadLetters.cancel("ledger");
         }

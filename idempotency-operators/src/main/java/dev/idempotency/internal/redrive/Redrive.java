@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * Sends dead letters of a consumer back, partition by partition in the order in which they died.
  *
  * <p>After each poll offsets are committed up to where all were sent or stay. Whatever follows a dead letter that could not be
- * sent or was not selected, was sent before a crash, or is sent by another instance at the same time, is sent a second time, and
+ * sent, was sent before a crash, or is sent by another instance at the same time, is sent a second time, and
  * dropped as a duplicate. Later dead letters are left for the next redrive.
  */
 final class Redrive {
@@ -40,7 +39,6 @@ final class Redrive {
     private static final int REFUSALS_SHOWN = 20;
 
     private final Source source;
-    private final String selection;
     private final RawRecordProducers producers;
     private final Instant startedAt = Instant.now();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -51,20 +49,19 @@ final class Redrive {
     private long refused;
     private volatile RedriveReport progress;
 
-    Redrive(Source source, String selection, RawRecordProducers producers) {
+    Redrive(Source source, RawRecordProducers producers) {
         this.source = source;
-        this.selection = selection;
         this.producers = producers;
         this.progress = report(JobState.RUNNING, null);
     }
 
-    /** Sends back all pending ones that are selected, and reports how that ended. */
-    RedriveReport run(Predicate<DeadLetter> selected, Control control) {
+    /** Sends back all pending ones, and reports how that ended. */
+    RedriveReport run(Control control) {
         RedriveReport report;
         try (DeadLetterReader reader = new DeadLetterReader(this.source)) {
             Map<TopicPartition, Range> ranges = reader.rest();
             this.records = ranges.values().stream().mapToLong(Range::length).sum();
-            ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
+            ranges.forEach((partition, range) -> send(reader, partition, range, control));
             report = report(control.isCancelled() ? JobState.CANCELLED : JobState.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
             logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
@@ -80,17 +77,12 @@ final class Redrive {
         return report;
     }
 
-    private void send(
-            DeadLetterReader reader,
-            TopicPartition partition,
-            Range range,
-            Predicate<DeadLetter> selected,
-            Control control) {
+    private void send(DeadLetterReader reader, TopicPartition partition, Range range, Control control) {
         AtomicBoolean left = new AtomicBoolean();
         reader.read(partition, range, control::isCancelled, polled -> {
             long done = range.from();
             for (ConsumerRecord<byte[], byte[]> record : polled) {
-                boolean settled = isDone(reader.letterOf(record), record, selected, control);
+                boolean settled = isDone(reader.letterOf(record), record, control);
                 if (!settled && control.isCancelled()) {
                     break;
                 }
@@ -103,26 +95,18 @@ final class Redrive {
         });
     }
 
-    /** Sends a dead letter back if it is selected and pending; returns whether it need not be looked at again. */
+    /** Sends a dead letter back if it is pending; returns whether it need not be looked at again. */
     private boolean isDone(
-            @Nullable DeadLetter letter,
-            ConsumerRecord<byte[], byte[]> record,
-            Predicate<DeadLetter> selected,
-            Control control) {
+            @Nullable DeadLetter letter, ConsumerRecord<byte[], byte[]> record, Control control) {
         if (letter == null) {
             return true;
         }
-        boolean wanted = selected.test(letter);
         if (letter.status() != DeadLetterStatus.PENDING) {
-            if (wanted) {
-                this.staying.merge(letter.status(), 1L, Long::sum);
-            }
+            this.staying.merge(letter.status(), 1L, Long::sum);
             return true;
         }
-        if (wanted) {
-            control.pace(1);
-        }
-        return wanted && !control.isCancelled() && send(letter, record);
+        control.pace(1);
+        return !control.isCancelled() && send(letter, record);
     }
 
     /** Sends one dead letter back, even if it is expired or was sent before. */
@@ -179,7 +163,6 @@ final class Redrive {
     private RedriveReport report(JobState state, @Nullable String failure) {
         return new RedriveReport(
                 this.source.consumer(),
-                this.selection,
                 state,
                 this.startedAt,
                 (state != JobState.RUNNING) ? Instant.now() : null,
