@@ -98,18 +98,19 @@ public @interface IdempotentListener {
      * {@code "false"}). That is several times faster than a transaction per record. If it cannot, the application does not
      * start. If a record fails, all are redelivered and processed one by one: so what the listener does outside its database
      * may be repeated for messages that did not fail. A batch listener always has one transaction for its batch. Placeholders
-     * are resolved.
+     * are resolved. Default: {@code idempotency.transaction-per-poll}, where it can.
      */
-    String transactionPerPoll() default "false";
+    String transactionPerPoll() default "";
 
     /**
      * Whether a message is claimed together with the commit, in the same round trip, instead of before the listener is called
      * ({@code "true"} or {@code "false"}). The listener may then be called with a duplicate, and two deliveries of one message
      * may run at once: what a duplicate did in the database is undone, and it is acknowledged and counted as one. What it did
      * elsewhere is not undone. For record listeners with {@link DeduplicationStrategy#MESSAGE_ID} on PostgreSQL whose transaction manager is a
-     * {@code JdbcTransactionManager}; otherwise the application does not start. Placeholders are resolved.
+     * {@code JdbcTransactionManager}; otherwise the application does not start. Placeholders are resolved. Default:
+     * {@code idempotency.claim.at-commit}.
      */
-    String claimAtCommit() default "false";
+    String claimAtCommit() default "";
 
     /**
      * Whether the listener's result, which is sent as a reply ({@code @SendTo}, or a request with a reply topic), is kept

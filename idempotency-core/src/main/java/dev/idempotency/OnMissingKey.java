@@ -7,5 +7,8 @@ public enum OnMissingKey {
     FAIL,
 
     /** The listener is called without deduplication. */
-    PROCESS
+    PROCESS,
+
+    /** It is acknowledged, counted and warned of; the listener is not called. */
+    SKIP
 }

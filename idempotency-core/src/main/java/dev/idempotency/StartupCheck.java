@@ -42,7 +42,7 @@ public enum StartupCheck {
     ERROR_HANDLER(Level.FAIL, "A message that fails would be logged and lost."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
-            "If it returns for a message that cannot be converted, the offset is committed and the message lost."),
+            "If it returns, after the rollback, instead of throwing, the offset is committed and the message lost."),
     NO_ROLLBACK(
             Level.WARN,
             "The claim of a failed message is committed: its retry is a duplicate, and never finishes the work."),
@@ -106,6 +106,13 @@ public enum StartupCheck {
 
     private String reference() {
         return "See " + DOCUMENTATION + "checks.md#" + this;
+    }
+
+    /** Whether findings keep the application from starting, are logged, or are not looked for, unless they are indispensable. */
+    public enum Mode {
+        FAIL,
+        WARN,
+        OFF
     }
 
     /** How much a finding matters, most first. */

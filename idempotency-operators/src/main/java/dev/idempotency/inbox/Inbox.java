@@ -43,6 +43,13 @@ public interface Inbox {
     void replay(MessageId id);
 
     /**
+     * Forgets that a message has been processed and sends it to its topic again: its effects will happen a second time.
+     *
+     * @throws OperatorActionException if it is not there, is without its payload, or could not be sent: then nothing is forgotten
+     */
+    void forgetAndReplay(MessageId id);
+
+    /**
      * Sends all messages of a consumer that have failed, until now, to their topics again, in the order of their
      * records. One that is refused, such as one that is too large, is logged and does not keep the others from being sent.
      * Messages that have the id of another one are left out, as they would fail again.

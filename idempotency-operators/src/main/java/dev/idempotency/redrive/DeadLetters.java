@@ -53,6 +53,9 @@ public interface DeadLetters {
      */
     RedriveReport redriveAll(String consumer);
 
+    /** The same of those with such an exception alone. */
+    RedriveReport redriveMatching(String consumer, ExceptionPattern exception);
+
     /** The redrive of a consumer that runs, or ran last since the start of this instance; {@code null} without one. */
     @Nullable
     RedriveReport lastRedrive(String consumer);

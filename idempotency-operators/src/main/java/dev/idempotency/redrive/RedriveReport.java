@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RedriveReport(
         String consumer,
+        String selection,
         JobState state,
         Instant startedAt,
         @Nullable Instant endedAt,

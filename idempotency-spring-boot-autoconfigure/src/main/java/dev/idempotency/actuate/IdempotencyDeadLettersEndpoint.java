@@ -7,6 +7,7 @@ import dev.idempotency.redrive.DeadLetterMessage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
 import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.ExceptionPattern;
 import dev.idempotency.redrive.RedriveReport;
 import java.util.Objects;
 import java.util.Set;
@@ -44,11 +45,13 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
             @Nullable String consumer,
             @Nullable String deadLetter,
             @Nullable DeadLetterStatus status,
+            @Nullable String exception,
             @Nullable String after,
             @Nullable Integer size,
             SecurityContext security) {
         if (consumer == null) {
-            if (Stream.<@Nullable Object>of(deadLetter, status, after).anyMatch(Objects::nonNull)) {
+            if (Stream.<@Nullable Object>of(deadLetter, status, exception, after)
+                    .anyMatch(Objects::nonNull)) {
                 throw EndpointInput.missingConsumer();
             }
             return new WebEndpointResponse<>(new DeadLetterReport.Overview(this.deadLetters.consumers().stream()
@@ -66,8 +69,8 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
                 return one(consumer, deadLetter, shown);
             }
             int most = Objects.requireNonNullElse(size, Page.DEFAULT_SIZE);
-            Page<DeadLetter> page = EndpointInput.orBadRequest(
-                    () -> this.deadLetters.find(new DeadLetterQuery(consumer, status, after, most)));
+            Page<DeadLetter> page = EndpointInput.orBadRequest(() ->
+                    this.deadLetters.find(new DeadLetterQuery(consumer, status, pattern(exception), after, most)));
             return new WebEndpointResponse<>(new DeadLetterReport.PageReport(
                     page.entries().stream()
                             .map(letter -> DeadLetterReport.Entry.of(letter, shown))
@@ -80,6 +83,10 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
         }
     }
 
+    private static @Nullable ExceptionPattern pattern(@Nullable String exception) {
+        return (exception != null) ? new ExceptionPattern(exception) : null;
+    }
+
     private WebEndpointResponse<Object> one(String consumer, String deadLetter, boolean shown) {
         DeadLetterMessage message = this.deadLetters.find(consumer, EndpointInput.coordinates(deadLetter));
         return (message != null)
@@ -87,29 +94,38 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
                 : EndpointInput.notFound();
     }
 
-    /** Sends back one dead letter, or starts to send back all of a consumer. */
+    /** Sends back one dead letter, or starts to send back all of a consumer, or those with such an exception. */
     @WriteOperation
     public WebEndpointResponse<Object> redrive(
             String consumer,
             @Nullable String deadLetter,
             @Nullable Boolean all,
+            @Nullable String exception,
             SecurityContext security) {
-        if ((deadLetter != null) == Boolean.TRUE.equals(all)) {
+        Stream<@Nullable Object> asked = Stream.of(deadLetter, exception, Boolean.TRUE.equals(all) ? all : null);
+        if (asked.filter(Objects::nonNull).count() != 1) {
             throw new InvalidEndpointRequestException(
-                    "Name one with 'deadLetter', or ask for all with '\"all\": true'", "Either deadLetter or all");
+                    "Name one with 'deadLetter', ask for all with '\"all\": true', or for those whose exception is of a"
+                            + " class with 'exception'",
+                    "One of deadLetter, all and exception");
         }
         if (!this.deadLetters.consumers().contains(consumer)) {
             return EndpointInput.notFound();
         }
-        EndpointInput.audit(
-                security,
-                consumer,
-                "redrive of dead letters: " + ((deadLetter != null) ? EndpointInput.coordinates(deadLetter) : "all"));
+        ExceptionPattern pattern = EndpointInput.orBadRequest(() -> pattern(exception));
+        String selection = (deadLetter != null)
+                ? EndpointInput.coordinates(deadLetter).toString()
+                : (pattern != null) ? "those with " + EndpointInput.printable(pattern.text()) : "all";
+        EndpointInput.audit(security, consumer, "redrive of dead letters: " + selection);
         try {
             if (deadLetter != null) {
                 return redriveOne(consumer, deadLetter);
             }
-            return new WebEndpointResponse<>(this.deadLetters.redriveAll(consumer), 202);
+            return new WebEndpointResponse<>(
+                    (pattern != null)
+                            ? this.deadLetters.redriveMatching(consumer, pattern)
+                            : this.deadLetters.redriveAll(consumer),
+                    202);
         } catch (OperatorActionException ex) {
             // It has a cause if the brokers are to blame.
             return EndpointInput.refused(ex.getMessage(), (ex.getCause() != null) ? 503 : 409);

@@ -87,20 +87,25 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
             String consumer,
             @Nullable String messageId,
             @Nullable Boolean all,
+            @Nullable Boolean forget,
             SecurityContext security) {
         if ((messageId != null) == Boolean.TRUE.equals(all)) {
             throw new InvalidEndpointRequestException(
                     "Name a message with 'messageId', or ask for all that have failed with '\"all\": true'",
                     "Either messageId or all");
         }
+        boolean forgetting = Boolean.TRUE.equals(forget);
         EndpointInput.audit(
                 security,
                 consumer,
                 (messageId != null)
-                        ? "replay of message '%s'".formatted(EndpointInput.printable(messageId))
+                        ? "replay of message '%s'%s"
+                                .formatted(EndpointInput.printable(messageId), forgetting ? ", even if processed" : "")
                         : "replay of all failed messages");
         try {
-            return (messageId != null) ? replayOne(consumer, messageId) : replayFailed(consumer);
+            return (messageId != null)
+                    ? replayOne(consumer, messageId, forgetting)
+                    : replayFailed(consumer, forgetting);
         } catch (DataIntegrityViolationException ex) {
             throw unstorable();
         } catch (OperatorActionException ex) {
@@ -108,7 +113,11 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
         }
     }
 
-    private WebEndpointResponse<ReplayReport> replayFailed(String consumer) {
+    private WebEndpointResponse<ReplayReport> replayFailed(String consumer, boolean forgetting) {
+        if (forgetting) {
+            throw new InvalidEndpointRequestException(
+                    "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
+        }
         if (!isKnown(consumer)) {
             return EndpointInput.notFound();
         }
@@ -126,12 +135,16 @@ public record IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, 
                         .isEmpty();
     }
 
-    private WebEndpointResponse<ReplayReport> replayOne(String consumer, String messageId) {
+    private WebEndpointResponse<ReplayReport> replayOne(String consumer, String messageId, boolean forgetting) {
         InboxMessage message = find(consumer, messageId);
         if (message == null) {
             return EndpointInput.notFound();
         }
-        this.inbox.replay(message.entry().id());
+        if (forgetting) {
+            this.inbox.forgetAndReplay(message.entry().id());
+        } else {
+            this.inbox.replay(message.entry().id());
+        }
         return new WebEndpointResponse<>(new ReplayReport(1, 0, 0, null));
     }
 

@@ -5,6 +5,8 @@ import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,9 @@ public record IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
             "'since' must be a time with its unit, such as \"24h\", \"7d\" or \"PT24H\", and at most \"%dd\"."
                     .formatted(ReconciliationRequest.LONGEST.toDays());
 
+    private static final String REPLAY_FROM_REFUSAL =
+            "'replayFrom' must be a time such as \"2026-11-18T03:00:00Z\", since which the consumer has run with the library without interruption.";
+
     /** The reconciliations that run or ran last, of all consumers or of one. */
     @ReadOperation
     public @Nullable Object read(@Nullable String consumer) {
@@ -53,17 +58,22 @@ public record IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
 
     /** Starts one. */
     @WriteOperation
-    public WebEndpointResponse<Object> start(String consumer, @Nullable String since, SecurityContext security) {
+    public WebEndpointResponse<Object> start(
+            String consumer, @Nullable String since, @Nullable String replayFrom, SecurityContext security) {
         if (!this.reconciliation.consumers().contains(consumer)) {
             return EndpointInput.notFound();
         }
         ReconciliationRequest request;
         try {
-            request = new ReconciliationRequest(consumer, timeOf(since));
+            request = new ReconciliationRequest(
+                    consumer, timeOf(since), (replayFrom != null) ? Instant.parse(replayFrom) : null);
+        } catch (DateTimeParseException ex) {
+            return EndpointInput.refused(REPLAY_FROM_REFUSAL, WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (IllegalArgumentException | ArithmeticException ex) {
             return EndpointInput.refused(SINCE_REFUSAL, WebEndpointResponse.STATUS_BAD_REQUEST);
         }
-        EndpointInput.audit(security, consumer, "reconciliation since " + request.since());
+        String replay = (replayFrom != null) ? ", and replay of what is missing from " + request.replayFrom() : "";
+        EndpointInput.audit(security, consumer, "reconciliation since " + request.since() + replay);
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
         } catch (OperatorActionException ex) {

@@ -32,6 +32,7 @@ public final class IdempotencyCheckAutoConfiguration {
             IdempotencyProperties.Checks checks = properties.checks();
             return new ListenerChecks(
                     beanFactory,
+                    checks.mode(),
                     checks.relaxed(),
                     checks.brokerTimeout(),
                     properties.deadLetters().suffixIfEnabled());

@@ -112,7 +112,9 @@ public final class IdempotencyListenerAutoConfiguration {
                 properties.inbox().enabled(),
                 results.getIfAvailable(),
                 locks.getIfAvailable(),
-                steps.getIfAvailable());
+                steps.getIfAvailable(),
+                properties.transactionPerPoll(),
+                properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
     }
 

@@ -77,13 +77,16 @@ public final class IdempotencyOperatorsAutoConfiguration {
             ProcessedMessageStore store,
             ObjectProvider<Inbox> inbox,
             DeadLetterSources deadLetters,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             ObjectProvider<IdempotencyEventListener> observers,
-            IdempotencyProperties properties) {
+            IdempotencyProperties properties,
+            Environment environment) {
         return new KafkaReconciliation(
                 definitions::listeners,
                 store,
                 inbox::getIfUnique,
                 deadLetters,
+                producers("reconciliation", producerFactory, environment),
                 properties.reconciliation().recordsPerSecond(),
                 notifier(observers));
     }

@@ -24,6 +24,7 @@ import org.springframework.util.unit.DataSize;
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
  * @param retentionMode whether expired messages are deleted, or forgotten slot by slot of a ring of tables
+ * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
  * @param onConflict what happens to a message that has the id of another one but another payload, unless a listener says
  *     otherwise
  */
@@ -33,6 +34,7 @@ public record IdempotencyProperties(
         @DefaultValue("7d") Duration retention,
         @DefaultValue("delete") RetentionMode retentionMode,
         @DefaultValue Ring ring,
+        @DefaultValue("false") boolean transactionPerPoll,
         @DefaultValue("warn") OnConflict onConflict,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
@@ -115,8 +117,12 @@ public record IdempotencyProperties(
      * How messages are claimed.
      *
      * @param timeout how long a claim waits for another transaction that holds the same message
+     * @param atCommit whether record listeners on PostgreSQL claim together with the commit, in one round trip, so that they
+     *     may be called with a duplicate
      */
-    public record Claim(@DefaultValue("10s") Duration timeout) {
+    public record Claim(
+            @DefaultValue("10s") Duration timeout,
+            @DefaultValue("false") boolean atCommit) {
 
         public Claim {
             // Beyond a day a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
@@ -300,12 +306,14 @@ public record IdempotencyProperties(
     /**
      * Start-up checks.
      *
+     * @param mode what happens to findings
      * @param relaxed checks whose findings are lowered by one level: what would keep the application from starting is logged
      *     as a warning, and what would be logged is left out
      * @param brokerTimeout how long to wait for the broker's answers about topics, without delaying the start; zero to ask
      *     nothing
      */
     public record Checks(
+            @DefaultValue("fail") StartupCheck.Mode mode,
             @DefaultValue Set<StartupCheck> relaxed,
             @DefaultValue("10s") Duration brokerTimeout) {
 

@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.StartupCheck;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.StreamSupport;
@@ -43,8 +43,7 @@ record UnknownPropertyReporter(Environment environment) implements InitializingB
                 .filter(name -> known.stream().noneMatch(one -> one.equals(name) || one.isAncestorOf(name)))
                 .distinct()
                 .forEach(name -> logger.warn(
-                        "Unknown property '{}' is ignored. All are listed in " + StartupCheck.DOCUMENTATION + "properties.md",
-                        name));
+                        "Unknown property '{}' is ignored. Did you mean '{}'?", name, nearest(name.toString(), known)));
     }
 
     /** Reads names without a JSON parser, which the application need not have. */
@@ -62,5 +61,26 @@ record UnknownPropertyReporter(Environment environment) implements InitializingB
             logger.debug("Unknown properties cannot be reported", ex);
             return List.of();
         }
+    }
+
+    private static ConfigurationPropertyName nearest(String name, List<ConfigurationPropertyName> known) {
+        return known.stream()
+                .min(Comparator.comparingInt(one -> distance(one.toString(), name)))
+                .orElseThrow();
+    }
+
+    /** Returns the Levenshtein distance. */
+    private static int distance(String a, String b) {
+        int[][] distances = new int[a.length() + 1][b.length() + 1];
+        for (int i = 0; i <= a.length(); i++) {
+            for (int j = 0; j <= b.length(); j++) {
+                distances[i][j] = (i == 0 || j == 0)
+                        ? i + j
+                        : Math.min(
+                                distances[i - 1][j - 1] + ((a.charAt(i - 1) == b.charAt(j - 1)) ? 0 : 1),
+                                1 + Math.min(distances[i - 1][j], distances[i][j - 1]));
+            }
+        }
+        return distances[a.length()][b.length()];
     }
 }

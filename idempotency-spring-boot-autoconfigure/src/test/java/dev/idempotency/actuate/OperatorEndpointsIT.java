@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageId;
 import dev.idempotency.app.Actuator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
@@ -178,6 +176,7 @@ class OperatorEndpointsIT {
             {'consumer': 'kept', 'messageid': 'good'}                   | 400
             {'consumer': 'kept', 'all': false}                          | 400
             {'consumer': 'kept', 'all': true, 'messageId': 'good'}      | 400
+            {'consumer': 'kept', 'all': true, 'forget': true}           | 400
             {'consumer': 'nobody', 'all': true}                         | 404
             {'consumer': 'kept', 'messageId': 'unknown'}                | 404
             """)
@@ -191,14 +190,14 @@ class OperatorEndpointsIT {
         assertThat(JsonPath.<String>read(processed, "$.refused")).contains("has been processed");
         String replayed = this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'bad'}", 200);
         assertThat(JsonPath.<Integer>read(replayed, "$.sent")).isOne();
-        this.app.bean(ProcessedMessageStore.class).forget(new MessageId("kept", "good"));
-        this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'good'}", 200);
+        String forget = "{'consumer': 'kept', 'messageId': 'good', 'forget': true}";
+        this.clerk.post("/idempotencyinbox", forget, 200);
         this.app.awaitCaughtUp(this.group + "-kept", this.topic + "-kept");
         assertThat(this.app.bean(Effects.class).counts())
                 .containsEntry("bad", 1)
                 .containsEntry("good", 2);
         assertThat(output)
-                .contains("Requested by clerk for consumer 'kept': replay of message 'good'");
+                .contains("Requested by clerk for consumer 'kept': replay of message 'good', even if processed");
     }
 
     private static void assertHidden(Actuator actuator, String query) {
@@ -263,7 +262,7 @@ class OperatorEndpointsIT {
         for (String elsewhere : List.of(this.topic + "-0@0", this.topic + "-dlt-0@99", this.topic + "-dlt-7@0")) {
             this.auditor.get(DEAD_LETTERS + ours + "&deadLetter=" + elsewhere, 404);
         }
-        for (String selection : List.of("", ", \"all\": false")) {
+        for (String selection : List.of("", ", \"all\": false", ", \"all\": true, \"exception\": \"*\"")) {
             post(this.clerk, DEAD_LETTERS, selection, 400);
         }
         for (String since :
@@ -274,6 +273,11 @@ class OperatorEndpointsIT {
             assertThat(post(this.clerk, RECONCILIATION, ", \"since\": " + since, 400))
                     .as(since)
                     .contains("24h");
+        }
+        for (String from : List.of("true", "24", "\"24h\"", "\"2026-11-18\"")) {
+            assertThat(post(this.clerk, RECONCILIATION, ", \"replayFrom\": " + from, 400))
+                    .as(from)
+                    .contains("run with the library without interruption");
         }
         this.clerk.post(RECONCILIATION, "{}", 400);
         this.clerk.delete(DEAD_LETTERS, 400);
@@ -286,7 +290,7 @@ class OperatorEndpointsIT {
 
     @Test
     void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
-        post(this.clerk, DEAD_LETTERS, ", \"all\": true", 202);
+        post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\"", 202);
         Awaitility.await().untilAsserted(() -> assertThat(JsonPath.<String>read(
                         this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), "$.redrive.state"))
                 .isEqualTo("completed"));
@@ -296,23 +300,26 @@ class OperatorEndpointsIT {
         // Those that were sent back have failed again by then, and the log has told of it.
         this.app.awaitCaughtUp(this.group, this.topic);
         assertThat(output)
-                .contains("by clerk for consumer '%s': redrive of dead letters: all"
+                .contains("by clerk for consumer '%s': redrive of dead letters: those with IllegalStateException"
                         .formatted(this.consumer))
                 .doesNotContain("secret payload");
     }
 
     @Test
     void aReconciliationIsStartedAndReportedAndTheLogSaysWhoAsked(CapturedOutput output) {
-        post(this.auditor, RECONCILIATION, ", 'since': 'PT24H'", 202);
+        post(this.auditor, RECONCILIATION, ", 'since': 'PT24H', 'replayFrom': '2000-01-01T00:00:00Z'", 202);
         String report = awaitReport();
         assertThat(JsonPath.<String>read(report, "$.state")).isEqualTo("completed");
+        assertThat(JsonPath.<String>read(report, "$.replayFrom")).isEqualTo("2000-01-01T00:00:00Z");
         assertThat(JsonPath.<Integer>read(report, "$.fates.processed")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.deadLettered")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.missing")).isZero();
         assertThat(JsonPath.<List<String>>read(this.clerk.ok(RECONCILIATION), "$.reconciliations[*].consumer"))
                 .containsExactly(this.consumer);
         assertThat(output)
-                .contains("Requested by auditor for consumer '%s': reconciliation since PT24H".formatted(this.consumer));
+                .contains(
+                        "Requested by auditor for consumer '%s': reconciliation since PT24H, and replay of what is missing from 2000-01-01T00:00:00Z"
+                                .formatted(this.consumer));
         // Observers hear of it when it has ended.
         Awaitility.await()
                 .until(() -> this.app

@@ -32,7 +32,7 @@ public @interface OfKind {
     DeduplicationStrategy strategy() default DeduplicationStrategy.MESSAGE_ID;
 
     @AliasFor(annotation = IdempotentListener.class)
-    String transactionPerPoll() default "false";
+    String transactionPerPoll() default "";
 
     @AliasFor(annotation = KafkaListener.class)
     String autoStartup() default "";

@@ -76,7 +76,7 @@ class PropertyLimitsTests {
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .containsOnlyOnce("Unknown property")
-                .contains("'idempotency.retentoin' is ignored");
+                .contains("'idempotency.retentoin' is ignored. Did you mean 'idempotency.retention'?");
     }
 
     @Test

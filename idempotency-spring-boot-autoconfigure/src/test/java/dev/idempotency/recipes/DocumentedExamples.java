@@ -19,9 +19,11 @@ import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,6 +59,7 @@ abstract class DocumentedExamples {
             inbox.find(new MessageId("receipts", "4711"));
             inbox.replay(new MessageId("receipts", "4711"));
             inbox.replayFailed("receipts");
+            inbox.forgetAndReplay(new MessageId("receipts", "4711"));
         }
     }
 
@@ -74,13 +77,16 @@ abstract class DocumentedExamples {
             deadLetters.find("ledger", new RecordCoordinates("payments-dlt", 0, 42));
             deadLetters.redrive("ledger", new RecordCoordinates("payments-dlt", 0, 42));
             deadLetters.redriveAll("ledger");
+            deadLetters.redriveMatching("ledger", new ExceptionPattern("*TimeoutException"));
             deadLetters.lastRedrive("ledger");
             deadLetters.cancel("ledger");
         }
 
-        void use(Reconciliation reconciliation) {
+        void use(Reconciliation reconciliation, Instant deployedAt) {
             reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
             reconciliation.lastReconciliation("ledger");
+            reconciliation.start(
+                    ReconciliationRequest.of("ledger", Duration.ofHours(24)).withReplayFrom(deployedAt));
         }
     }
 

@@ -1,8 +1,5 @@
 package dev.idempotency.chaos.consumer;
 
-import dev.idempotency.StartupCheck;
-import java.util.Arrays;
-import java.util.stream.Collectors;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -78,14 +75,7 @@ public class ConsumerApplication {
         properties.put("idempotency.errors.initial-interval", "50ms");
         properties.put("idempotency.errors.max-interval", "1s");
         properties.put("idempotency.errors.max-attempts", 4);
-        if (sabotage != Sabotage.NONE) {
-            properties.put(
-                    "idempotency.checks.relaxed",
-                    Arrays.stream(StartupCheck.values())
-                            .filter(check -> !check.isIndispensable())
-                            .map(StartupCheck::toString)
-                            .collect(Collectors.joining(",")));
-        }
+        properties.put("idempotency.checks.mode", (sabotage == Sabotage.NONE) ? "fail" : "warn");
         if (List.of(arguments[4].split(",")).contains("ring")) {
             properties.put("idempotency.retention-mode", "ring");
             properties.put("idempotency.ring.width", "2s");

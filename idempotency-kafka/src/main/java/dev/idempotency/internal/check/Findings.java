@@ -4,6 +4,7 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.StartupCheck.Finding;
 import dev.idempotency.StartupCheck.Level;
+import dev.idempotency.StartupCheck.Mode;
 import dev.idempotency.internal.definition.ListenerFault;
 import dev.idempotency.internal.definition.ProtectedListener;
 import java.lang.reflect.Method;
@@ -33,8 +34,8 @@ final class Findings {
     private final Policy policy;
     private final Map<ListenerFault, Set<String>> places = new LinkedHashMap<>();
 
-    /** Reports findings of relaxed checks one level lower. */
-    record Policy(Set<StartupCheck> relaxed) {
+    /** Decides how findings are reported: by the mode, and one level lower for relaxed checks. */
+    record Policy(Mode mode, Set<StartupCheck> relaxed) {
 
         Policy {
             relaxed = Set.copyOf(relaxed);
@@ -47,12 +48,22 @@ final class Findings {
             }
         }
 
+        boolean isOff() {
+            return this.mode == Mode.OFF;
+        }
+
         @Nullable
         Level levelOf(StartupCheck check) {
-            if (!this.relaxed.contains(check)) {
-                return check.level();
+            if (check.isIndispensable()) {
+                return Level.FAIL;
             }
-            return (check.level() == Level.FAIL) ? Level.WARN : null;
+            if (isOff()) {
+                return null;
+            }
+            if (this.relaxed.contains(check)) {
+                return (check.level() == Level.FAIL) ? Level.WARN : null;
+            }
+            return (this.mode == Mode.WARN && check.level() == Level.FAIL) ? Level.WARN : check.level();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
+import dev.idempotency.StartupCheck.Mode;
 import dev.idempotency.internal.check.Findings.Report;
 import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
 import dev.idempotency.internal.definition.ProtectedListener;
@@ -38,35 +39,40 @@ public final class ListenerChecks extends EarlyLifecycle {
      */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
+            Mode mode,
             Set<StartupCheck> relaxed,
             Duration brokerTimeout,
             @Nullable String deadLetterSuffix) {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
-        this.policy = new Findings.Policy(relaxed);
-        this.brokerChecks = brokerTimeout.isZero()
+        this.policy = new Findings.Policy(mode, relaxed);
+        this.brokerChecks = (this.policy.isOff() || brokerTimeout.isZero())
                 ? null
                 : new BrokerChecks(
                         brokerTimeout, () -> new Findings(beanFactory, this.policy), deadLetterSuffix, () -> beanFactory
                                 .getBeanProvider(ProducerFactory.class)
                                 .getIfUnique());
-        this.checks = List.of(
-                ListenerChecks::checkFaults,
-                MethodCheck::check,
-                new TransactionCheck(beanFactory)::check,
-                new OtherListenersCheck(beanFactory, this::listeners)::check,
-                KeyCheck::check,
-                new LockCheck(beanFactory, this::listeners)::check,
-                ContainerCheck::check,
-                JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
-                this::checkRetryTopic);
+        this.checks = this.policy.isOff()
+                ? List.of(ListenerChecks::checkFaults)
+                : List.of(
+                        ListenerChecks::checkFaults,
+                        MethodCheck::check,
+                        new TransactionCheck(beanFactory)::check,
+                        new OtherListenersCheck(beanFactory, this::listeners)::check,
+                        KeyCheck::check,
+                        new LockCheck(beanFactory, this::listeners)::check,
+                        ContainerCheck::check,
+                        JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
+                        this::checkRetryTopic);
     }
 
     @Override
     public void start() {
         Findings findings = new Findings(this.beanFactory, this.policy);
-        List<ProtectedListener> known = (this.definitions.getIfAvailable() != null) ? listeners() : null;
-        new AnnotatedBeansCheck(this.beanFactory, known, findings).check();
+        if (!this.policy.isOff()) {
+            List<ProtectedListener> known = (this.definitions.getIfAvailable() != null) ? listeners() : null;
+            new AnnotatedBeansCheck(this.beanFactory, known, findings).check();
+        }
         check(listeners(), findings);
         super.start();
         // Those that are created later than all others, such as lazy ones.

@@ -1,9 +1,5 @@
 package dev.idempotency.internal.definition;
 
-import java.util.function.Function;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.OnConflict;
@@ -12,6 +8,7 @@ import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Stream;
@@ -23,10 +20,7 @@ import org.springframework.kafka.support.KafkaHeaders;
 
 /** Handles a listener's messages that have the id of another message, but another payload. Warns once a minute. */
 public record ConflictHandling(
-        OnConflict mode,
-        Function<ConsumerRecord<?, ?>, @Nullable Long> digester,
-        IdempotencyEventListener observer,
-        WarningInterval warnings) {
+        OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, WarningInterval warnings) {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
@@ -45,8 +39,8 @@ public record ConflictHandling(
             IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
-        return new ConflictHandling(
-                mode, compared ? receivedBytes.digestIn(candidate.container()) : record -> null, observer, new WarningInterval(System::nanoTime));
+        PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
+        return new ConflictHandling(mode, digester, observer, new WarningInterval(System::nanoTime));
     }
 
     /**
@@ -56,7 +50,7 @@ public record ConflictHandling(
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
         boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(KafkaCoordinates.of(record));
-        return (copy && !hadConflict(record)) ? null : this.digester.apply(record);
+        return (copy && !hadConflict(record)) ? null : this.digester.digest(record);
     }
 
     private static boolean hadConflict(ConsumerRecord<?, ?> record) {
@@ -102,23 +96,5 @@ public record ConflictHandling(
                                 conflict.id().value(),
                                 conflict.original(),
                                 REMEDY));
-    }
-
-    /** Lets one warning a minute pass. */
-    static final class WarningInterval {
-
-        private final LongSupplier nanoTime;
-        private final AtomicLong next;
-
-        WarningInterval(LongSupplier nanoTime) {
-            this.nanoTime = nanoTime;
-            this.next = new AtomicLong(nanoTime.getAsLong());
-        }
-
-        boolean isDue() {
-            long now = this.nanoTime.getAsLong();
-            long due = this.next.get();
-            return now - due >= 0 && this.next.compareAndSet(due, now + TimeUnit.MINUTES.toNanos(1));
-        }
     }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.internal.definition;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
+import dev.idempotency.OnMissingKey;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.VersionClaim;
 import dev.idempotency.internal.dedup.InboundMessage;
@@ -21,10 +22,15 @@ public record InboundMessageFactory(
         @Nullable VersionResolver versions,
         ConflictHandling conflicts) {
 
-    /** Identifies a message, or throws an {@link dev.idempotency.InvalidMessageKeyException}. */
-    public InboundMessage create(int position, MessageView message) {
+    /**
+     * Identifies a message, or throws an {@link dev.idempotency.InvalidMessageKeyException}; {@code null} to skip it.
+     */
+    public @Nullable InboundMessage create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();
         MessageId id = this.ids.resolve(message);
+        if (id == null && this.ids.onMissing() == OnMissingKey.SKIP) {
+            return null;
+        }
         // A copy of a record, as in retry topics, is the same message, but not the same record.
         RecordCoordinates coordinates =
                 this.strategy.isForgetful() ? KafkaCoordinates.original(record) : KafkaCoordinates.of(record);

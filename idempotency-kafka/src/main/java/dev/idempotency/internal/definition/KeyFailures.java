@@ -4,17 +4,24 @@ import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Decides what becomes of a consumer's messages without a usable key or version. */
 public final class KeyFailures {
 
+    private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
+
+    private final WarningInterval warnings = new WarningInterval(System::nanoTime);
     private final ConsumerDescription consumer;
     private final boolean fromHeaders;
     private final BooleanSupplier processedAny;
@@ -67,6 +74,19 @@ public final class KeyFailures {
                 ? unusable instanceof InvalidMessageKeyException invalid && invalid.isMissing()
                         || this.consumer.strategy() == DeduplicationStrategy.VERSION
                 : record.value() != null;
+    }
+
+    /** Reports that messages without a key were acknowledged, as the application wants. Warns once a minute. */
+    public void skipped(List<RecordCoordinates> messages) {
+        messages.forEach(this.observer::missingKey);
+        if (!messages.isEmpty() && this.warnings.isDue()) {
+            logger.warn(
+                    "Consumer '{}' skipped {}, which has no key: {} gave none (idempotency.key.on-missing=skip). The next"
+                            + " warning comes in a minute at the earliest; idempotency.messages counts all of them.",
+                    this.consumer.name(),
+                    messages.get(0),
+                    this.consumer.keySource());
+        }
     }
 
     /** Whether a message could not be identified as its key was asked of something that is away. */

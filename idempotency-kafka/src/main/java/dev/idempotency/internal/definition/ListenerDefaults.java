@@ -33,4 +33,6 @@ public record ListenerDefaults(
         boolean inboxByDefault,
         @Nullable ResultStore results,
         @Nullable BusinessKeyLocks locks,
-        @Nullable Steps steps) {}
+        @Nullable Steps steps,
+        boolean transactionPerPoll,
+        boolean claimAtCommit) {}

@@ -20,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +54,8 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
-        this.polls = new PollSharingResolver(beanFactory, new AnnotationTexts(beanFactory));
+        this.polls =
+                new PollSharingResolver(defaults.transactionPerPoll(), beanFactory, new AnnotationTexts(beanFactory));
     }
 
     /** All that have been defined: one per method and container. */
@@ -94,10 +96,11 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
                 .map(candidate -> this.resolver.resolve(
                         candidate, topics, installation.test(bean, candidate.method()), this::observerOf))
                 .toList();
-        boolean shared = this.polls.isGranted(candidates, resolved);
+        PollSharingResolver.Decision polls = this.polls.decide(candidates, resolved);
         boolean deadLetters = candidates.get(0).readsDeadLetters(this.beanFactory);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
         for (ProtectedListener listener : resolved) {
+            listener.faults().addAll(polls.faults());
             if (!deadLetters) {
                 this.listeners.add(listener);
             }
@@ -105,7 +108,15 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
                 definitions.put(listener.method(), listener.definition());
             }
         }
-        return new ProtectedMethods(definitions, shared, topics, new ConcurrentHashMap<>());
+        if (!polls.demanded() && !polls.obstacles().isEmpty() && container.getMainListenerId() == null) {
+            logger.info(
+                    "idempotency.transaction-per-poll=true, but consumer '{}' keeps a transaction per record: {}",
+                    resolved.get(0).consumer().name(),
+                    polls.obstacles().stream().map(ListenerFault::what).collect(Collectors.joining(" ")));
+        }
+        boolean errorHandler = resolved.get(0).kafkaListeners().anyMatch(listener -> !listener.errorHandler()
+                .isEmpty());
+        return new ProtectedMethods(definitions, polls.isGranted(), errorHandler, topics, new ConcurrentHashMap<>());
     }
 
     /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */

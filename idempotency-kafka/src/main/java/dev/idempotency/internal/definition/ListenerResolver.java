@@ -105,7 +105,8 @@ final class ListenerResolver {
                 strategy, this.texts.resolve(annotation.uniqueConstraint(), StartupCheck.STRATEGY)));
         boolean atCommit = faults.collect(
                 false,
-                () -> this.texts.resolveFlag(annotation.claimAtCommit(), false, StartupCheck.STRATEGY)
+                () -> this.texts.resolveFlag(
+                                annotation.claimAtCommit(), this.defaults.claimAtCommit(), StartupCheck.STRATEGY)
                         && manager != null
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         OnConflict onConflict = faults.collect(

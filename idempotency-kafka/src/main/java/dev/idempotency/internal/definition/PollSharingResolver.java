@@ -1,35 +1,50 @@
 package dev.idempotency.internal.definition;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 
-/** Decides, once per container, whether the records of a poll share one transaction. It becomes a batch container then. */
-record PollSharingResolver(ListableBeanFactory beanFactory, AnnotationTexts texts) {
+/**
+ * Decides, once per container, whether the records of a poll share one transaction. Their container becomes a batch
+ * container, which not all listeners allow.
+ */
+record PollSharingResolver(boolean byDefault, ConfigurableListableBeanFactory beanFactory, AnnotationTexts texts) {
+
+    /** Whether records share a transaction, whether a listener demands it, and why they cannot. */
+    record Decision(boolean isGranted, boolean demanded, List<ListenerFault> obstacles) {
+
+        List<ListenerFault> faults() {
+            return this.demanded ? this.obstacles : List.of();
+        }
+    }
 
     private static final List<AckMode> BY_THE_LISTENER = List.of(AckMode.MANUAL, AckMode.MANUAL_IMMEDIATE);
 
-    /** Decides for the methods behind one container, of which the listeners are what was resolved, and adds their faults. */
-    boolean isGranted(List<ListenerCandidate> candidates, List<ProtectedListener> listeners) {
+    /** Decides for the methods behind one container, of which the listeners are what was resolved. */
+    Decision decide(List<ListenerCandidate> candidates, List<ProtectedListener> listeners) {
         ListenerCandidate first = candidates.get(0);
-        boolean demanded = candidates.stream().anyMatch(candidate -> this.texts
-                .resolveIfPossible(candidate.annotation().transactionPerPoll())
-                .equals("true"));
-        if (!demanded || ListenerContainers.deliversBatches(first.container())) {
-            return false;
+        Set<String> asked = candidates.stream()
+                .map(candidate ->
+                        this.texts.resolveIfPossible(candidate.annotation().transactionPerPoll()))
+                .collect(Collectors.toSet());
+        boolean demanded = asked.contains("true");
+        boolean wanted = demanded || (this.byDefault && !asked.contains("false"));
+        if (!wanted || ListenerContainers.deliversBatches(first.container())) {
+            return new Decision(false, false, List.of());
         }
         Obstacles obstacles = new Obstacles(new ArrayList<>());
         addObstacles(first.container(), obstacles);
         addObstacles(first, listeners.get(0), obstacles);
-        listeners.forEach(listener -> listener.faults().addAll(obstacles.found()));
-        return obstacles.found().isEmpty() && listeners.get(0).definition() != null;
+        boolean granted = obstacles.found().isEmpty() && listeners.get(0).definition() != null;
+        return new Decision(granted, demanded, obstacles.found());
     }
 
     private record Obstacles(List<ListenerFault> found) {
@@ -82,6 +97,12 @@ record PollSharingResolver(ListableBeanFactory beanFactory, AnnotationTexts text
                 ClaimedTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
                 "By its noRollbackFor a record that fails would commit those after it, which have not run.",
                 "Remove noRollbackFor");
+        obstacles.add(
+                this.texts
+                        .resolveIfPossible(candidate.annotation().claimAtCommit())
+                        .equals("true"),
+                "It claims each message with a commit.",
+                "Remove claimAtCommit = \"true\"");
         obstacles.add(
                 candidate.hasRetryTopics(this.beanFactory),
                 "It has retry topics, which Spring Kafka does not have for batches.",

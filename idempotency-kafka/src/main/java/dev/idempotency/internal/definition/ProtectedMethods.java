@@ -14,10 +14,13 @@ import org.springframework.aop.support.AopUtils;
  * The protected methods behind one container: one, or all the handlers of a class.
  *
  * @param hasTransactionPerPoll whether a record listener shares one transaction among all records of a poll
+ * @param hasErrorHandler whether the listener has a {@code KafkaListenerErrorHandler}, which may handle failures in place of
+ *     the container
  */
 public record ProtectedMethods(
         Map<Method, ListenerDefinition> byMethod,
         boolean hasTransactionPerPoll,
+        boolean hasErrorHandler,
         TopicIdTracker topics,
         Map<Method, ListenerDefinition> byInvokedMethod) {
 

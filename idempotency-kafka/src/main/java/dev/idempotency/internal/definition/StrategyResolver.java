@@ -159,16 +159,25 @@ final class StrategyResolver {
         }
     }
 
-    /** Whether a listener's messages can be claimed with the commit, or a fault; {@code perPoll} if it has one transaction per poll. */
+    /**
+     * Whether the messages of a listener that wants it, or has it by default, are claimed with the commit. Where it is the
+     * default, listeners that would gain nothing claim first. {@code perPoll} is whether it demands one transaction per poll.
+     */
     boolean claimsAtCommit(ListenerCandidate candidate, boolean perPoll, PlatformTransactionManager manager) {
-        String contradiction = contradictionToClaimAtCommit(candidate, perPoll);
+        boolean demanded = !candidate.annotation().claimAtCommit().isEmpty();
+        String contradiction =
+                contradictionToClaimAtCommit(candidate, perPoll || (!demanded && this.defaults.transactionPerPoll()));
+        if (contradiction != null && !demanded) {
+            return false;
+        }
         String obstacle =
                 (contradiction != null) ? "does not go with " + contradiction : obstacleToClaimAtCommit(manager);
         if (obstacle != null) {
             throw ListenerFault.found(
                     StartupCheck.STRATEGY,
                     "A claim with the commit %s.".formatted(obstacle),
-                    "Remove claimAtCommit = \"true\".");
+                    "Remove claimAtCommit = \"true\" or, where idempotency.claim.at-commit is set, write"
+                            + " @IdempotentListener(claimAtCommit = \"false\").");
         }
         return true;
     }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,8 @@ public final class ConsumerThreadState {
 
     /** Failed record of each partition that will be redelivered. */
     private final Map<TopicPartition, Long> retried = new HashMap<>();
+
+    private final Map<TopicPartition, Long> starts = new ConcurrentHashMap<>();
 
     private @Nullable Duration requestedPause;
 
@@ -77,6 +80,11 @@ public final class ConsumerThreadState {
             offsets.keySet().retainAll(assignment);
             offsets.keySet().removeAll(assigned);
         }
+    }
+
+    /** Position of each partition when it was assigned, unless the application has sought since, from whatever thread. */
+    public Map<TopicPartition, Long> starts() {
+        return this.starts;
     }
 
     void expectRetry(ConsumerRecord<?, ?> record) {

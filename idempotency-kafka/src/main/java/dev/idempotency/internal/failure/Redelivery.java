@@ -76,7 +76,7 @@ final class Redelivery {
     }
 
     /**
-     * Seeks to what is committed, or else to the beginning, until that succeeds: the container forgets what it has polled.
+     * Seeks to committed or start offsets until that succeeds: the container forgets the records that it has polled.
      */
     static void seekToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
         while (container.isRunning()) {
@@ -84,8 +84,11 @@ final class Redelivery {
                 Map<TopicPartition, OffsetAndMetadata> committed =
                         consumer.committed(consumer.assignment(), QUERY_TIMEOUT);
                 for (TopicPartition partition : consumer.assignment()) {
+                    Long start = ConsumerThreadState.current().starts().get(partition);
                     if (committed.get(partition) != null) {
                         consumer.seek(partition, committed.get(partition));
+                    } else if (start != null) {
+                        consumer.seek(partition, start);
                     } else {
                         consumer.seekToBeginning(Set.of(partition));
                     }

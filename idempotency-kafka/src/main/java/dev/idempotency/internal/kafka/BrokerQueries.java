@@ -17,6 +17,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
 
 /** Asks brokers about topics, on behalf of somebody who waits for the answer. */
 public final class BrokerQueries implements AutoCloseable {
@@ -27,6 +28,12 @@ public final class BrokerQueries implements AutoCloseable {
 
     public BrokerQueries(BrokerConnection connection, String purpose) {
         this.admin = connection.createAdmin(purpose, ANSWER);
+    }
+
+    /** The id of a topic, or {@code null} if there is no such topic. */
+    public @Nullable Uuid topicId(String topic) {
+        TopicDescription found = describe(List.of(topic)).get(topic);
+        return (found != null) ? found.topicId() : null;
     }
 
     /** The id of a topic; if there is none, a {@link KafkaException} has the brokers' reason as its cause. */

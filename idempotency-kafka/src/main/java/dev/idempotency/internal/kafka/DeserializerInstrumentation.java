@@ -1,7 +1,5 @@
 package dev.idempotency.internal.kafka;
 
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -12,6 +10,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchInterceptor;
@@ -59,8 +58,17 @@ public final class DeserializerInstrumentation {
         }
     }
 
+    /** Whether the application has an interceptor, which may skip records. */
+    public static boolean hasOtherInterceptor(AbstractMessageListenerContainer<?, ?> container) {
+        return isOther(container.getRecordInterceptor()) || isOther(container.getBatchInterceptor());
+    }
+
+    private static boolean isOther(@Nullable Object interceptor) {
+        return interceptor != null && !(interceptor instanceof Forgetting);
+    }
+
     /** Digests what a container's consumers receive. */
-    public Function<ConsumerRecord<?, ?>, @Nullable Long> digestIn(AbstractMessageListenerContainer<?, ?> container) {
+    public PayloadDigester digestIn(AbstractMessageListenerContainer<?, ?> container) {
         rememberIn(container);
         return this.received::digestOf;
     }

@@ -18,7 +18,7 @@ public record MessageIdResolver(String consumer, KeySource source, OnMissingKey 
     private static final int LONGEST_REASON = 500;
 
     private static final String REMEDY = "Let its producer set one, say where it is in @IdempotentListener(key = …) or"
-            + " idempotency.key.headers, or set idempotency.key.on-missing=process (without deduplication).";
+            + " idempotency.key.headers, or set idempotency.key.on-missing=process (without deduplication) or skip.";
 
     /**
      * Identifies a message; {@code null} if it has no key and need not have one. Throws an {@link

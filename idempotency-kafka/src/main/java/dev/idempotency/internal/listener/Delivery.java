@@ -102,12 +102,13 @@ final class Delivery {
         }
     }
 
-    /** Throws a failure that an aspect around the claim, or a {@code KafkaListenerErrorHandler}, has caught. */
+    /** Throws a failure that an aspect around the claim has caught; a {@code KafkaListenerErrorHandler} may, except in a poll. */
     private void requireProcessed() throws Throwable {
-        if (this.failure != null) {
+        boolean poll = this.methods.hasTransactionPerPoll();
+        if (this.failure != null && (poll || !this.methods.hasErrorHandler())) {
             throw this.failure;
         }
-        if (this.methods.hasTransactionPerPoll() && !this.handled) {
+        if (poll && !this.handled) {
             throw new IllegalStateException("The listener was not called: a KafkaListenerErrorHandler hides why");
         }
     }

@@ -45,21 +45,23 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
     @Override
     public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
         this.methods.assigned(assignments.keySet());
+        ConsumerThreadState.current().starts().putAll(assignments);
         super.onPartitionsAssigned(assignments, watch(callback));
     }
 
-    /** Returns a callback that notices when the listener seeks. Called on the consumer's thread. */
+    /** Returns a callback that notices when the application seeks, from whatever thread. Called on the consumer's. */
     private static ConsumerSeekCallback watch(ConsumerSeekCallback callback) {
         ConsumerThreadState state = ConsumerThreadState.current();
         return (ConsumerSeekCallback) Proxy.newProxyInstance(
                 DeliveryListener.class.getClassLoader(),
                 new Class<?>[] {ConsumerSeekCallback.class},
                 (proxy, method, arguments) -> {
-                    Delivery delivery = Delivery.current();
-                    if (delivery != null
-                            && state == ConsumerThreadState.current()
-                            && method.getName().startsWith("seek")) {
-                        delivery.seek(method.getName(), arguments);
+                    if (method.getName().startsWith("seek")) {
+                        state.starts().clear();
+                        Delivery delivery = Delivery.current();
+                        if (delivery != null && state == ConsumerThreadState.current()) {
+                            delivery.seek(method.getName(), arguments);
+                        }
                     }
                     return AopUtils.invokeJoinpointUsingReflection(callback, method, arguments);
                 });

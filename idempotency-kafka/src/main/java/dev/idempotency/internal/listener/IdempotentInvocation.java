@@ -2,6 +2,7 @@ package dev.idempotency.internal.listener;
 
 import dev.idempotency.IdempotencyContextHolder;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.Causes;
@@ -42,6 +43,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private final Map<Integer, String> lockKeys;
     private BusinessKeyLocks.@Nullable Attempt lock;
     private Set<String> awaitedKeys = Set.of();
+    private List<RecordCoordinates> withoutKey = List.of();
     private @Nullable ClaimResult result;
     private Map.@Nullable Entry<InboundMessage, Conflict> conflict;
     private IdempotencyContextHolder.@Nullable Scope context;
@@ -73,6 +75,11 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     Object proceed() throws Throwable {
         this.outcomes.delivered(this.delivery.records);
         this.messages = identify();
+        if (this.messages.isEmpty() && !this.withoutKey.isEmpty()) {
+            this.delivery.skip();
+            this.definition.keyFailures().skipped(this.withoutKey);
+            return this.definition.method().resultWhenSkipped();
+        }
         try {
             Object result = execute();
             if (this.delivery.isNacked()) {
@@ -108,7 +115,15 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         List<InboundMessage> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                identified.add(identify(records.get(i), i));
+                InboundMessage message = identify(records.get(i), i);
+                if (message != null) {
+                    identified.add(message);
+                } else {
+                    if (this.withoutKey.isEmpty()) {
+                        this.withoutKey = new ArrayList<>();
+                    }
+                    this.withoutKey.add(KafkaCoordinates.of(records.get(i)));
+                }
             } catch (RuntimeException ex) {
                 throw isSingle() ? this.definition.keyFailures().judge(ex, records.get(i)) : ex;
             }
@@ -116,14 +131,14 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         return identified;
     }
 
-    private InboundMessage identify(ConsumerRecord<?, ?> record, int position) {
+    private @Nullable InboundMessage identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.batch) {
             // The converter of a batch leaves its failures in the records, too.
             DeliveryListener.requireReadable(record);
         }
         MessageView view = view(position);
         InboundMessage message = this.definition.messageFactory().create(position, view);
-        if (this.definition.lock() != null) {
+        if (message != null && this.definition.lock() != null) {
             this.lockKeys.put(position, this.definition.lock().keyOf(view));
         }
         return message;
@@ -163,6 +178,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             if (this.transaction.isCommitted() && this.result != null) {
                 this.outcomes.committed(this.result, System.nanoTime() - start);
+                this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
     }

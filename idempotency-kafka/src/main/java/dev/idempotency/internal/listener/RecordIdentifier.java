@@ -3,16 +3,21 @@ package dev.idempotency.internal.listener;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.Causes;
+import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.ListenerContainers;
 import dev.idempotency.internal.kafka.ListenerDeserializers;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
+import dev.idempotency.internal.kafka.TopicCoordinates;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
@@ -51,9 +56,11 @@ public final class RecordIdentifier implements AutoCloseable {
     private final @Nullable RecordFilterStrategy<Object, Object> filter;
     private final @Nullable Class<?> payloadType;
     private final ListenerDeserializers deserializers;
+    private final Function<String, @Nullable Uuid> topicIds;
 
     @SuppressWarnings("unchecked") // A filter is asked about the records of its own container.
-    public RecordIdentifier(AbstractMessageListenerContainer<?, ?> container) {
+    public RecordIdentifier(
+            AbstractMessageListenerContainer<?, ?> container, Function<String, @Nullable Uuid> topicIds) {
         Object listener = ListenerContainers.listenerOf(container);
         // Retry topics have another one around it.
         while (listener instanceof DelegatingMessageListener<?> outer && !(listener instanceof DeliveryListener)) {
@@ -67,6 +74,7 @@ public final class RecordIdentifier implements AutoCloseable {
                         : delivery.filter);
         this.payloadType = payloadType(delivery instanceof BatchDeliveryListener);
         this.deserializers = new ListenerDeserializers(container);
+        this.topicIds = topicIds;
     }
 
     /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
@@ -105,11 +113,12 @@ public final class RecordIdentifier implements AutoCloseable {
         if (!readable || !isPayload(record)) {
             return new Identification(Kind.UNREADABLE, null);
         }
+        tellTopic(record);
         try {
-            MessageId id = this.definition
+            InboundMessage message = this.definition
                     .messageFactory()
-                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null))
-                    .id();
+                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
+            MessageId id = (message != null) ? message.id() : null;
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
         } catch (InvalidMessageKeyException ex) {
             if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
@@ -150,6 +159,20 @@ public final class RecordIdentifier implements AutoCloseable {
         } catch (Throwable ex) {
             Causes.rethrowIfFatal(ex);
             return false;
+        }
+    }
+
+    /**
+     * Adds the topic's id for keys that contain it: the container's tracker must not see records delivered long ago.
+     */
+    private void tellTopic(ConsumerRecord<?, ?> record) {
+        RecordCoordinates original = KafkaCoordinates.original(record);
+        if (TopicCoordinates.toldBy(record, original) == null) {
+            Uuid found = this.topicIds.apply(original.topic());
+            Uuid id = (found != null) ? found : this.topicIds.apply(record.topic());
+            if (id != null) {
+                TopicCoordinates.of(id, original).tellBy(record);
+            }
         }
     }
 

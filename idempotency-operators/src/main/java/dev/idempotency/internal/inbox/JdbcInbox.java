@@ -14,6 +14,7 @@ import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.job.RepublishedHeaders;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.job.Page;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -37,6 +38,7 @@ public final class JdbcInbox implements Inbox, DisposableBean {
     private final InboxReader reader;
     private final InboxTable table;
     private final TransactionTemplate transaction;
+    private final ProcessedMessageStore store;
     private final JdbcInboxRecorder.Factory listeners;
     private final RawRecordProducers producers;
     private final IdempotencyEventListener observers;
@@ -50,6 +52,7 @@ public final class JdbcInbox implements Inbox, DisposableBean {
         this.reader = new InboxReader(database);
         this.table = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
         this.transaction = database.newTransaction();
+        this.store = store;
         this.listeners = listeners;
         this.producers = producers;
         this.observers = observers;
@@ -76,7 +79,12 @@ public final class JdbcInbox implements Inbox, DisposableBean {
         if (message.entry().status() == InboxStatus.PROCESSED) {
             throw refused(id, "it has been processed. Forget it on purpose to have it processed a second time.");
         }
-        replay(message);
+        replay(message, false);
+    }
+
+    @Override
+    public void forgetAndReplay(MessageId id) {
+        replay(replayable(id), true);
     }
 
     @Override
@@ -94,7 +102,7 @@ public final class JdbcInbox implements Inbox, DisposableBean {
                     continue;
                 }
                 try {
-                    replay(message);
+                    replay(message, false);
                     sent++;
                 } catch (OperatorActionException ex) {
                     if (RawRecordProducers.isRefusal(ex)) {
@@ -124,38 +132,54 @@ public final class JdbcInbox implements Inbox, DisposableBean {
     }
 
     /**
-     * Marks a message as replayed and sends it. It is sent before that is committed: a message that is not sent is not marked, and
-     * a listener that gets the record meanwhile waits for the row.
+     * Marks a message as replayed and sends it. It is sent before that is committed: a message that is not sent is neither
+     * marked nor forgotten, and a listener that gets the record meanwhile waits for the row.
      */
-    private void replay(InboxMessage message) {
+    private void replay(InboxMessage message, boolean forget) {
         InboxEntry entry = message.entry();
         MessageId id = entry.id();
         AtomicBoolean sent = new AtomicBoolean();
         try {
             this.transaction.executeWithoutResult(status -> {
-                if (!this.table.markReplayed(id, entry.status())) {
-                    throw refused(id, "it has changed in this moment. Look at it again.");
-                }
-                send(message);
+                mark(entry, forget);
+                send(message, forget);
                 sent.set(true);
             });
         } catch (DataAccessException | TransactionException ex) {
             if (!sent.get()) {
                 throw ex;
             }
-            throw failure(id, "was sent, but the database has not confirmed that it is marked. Look at it again.", ex);
+            throw failure(
+                    id,
+                    "was sent, but the database has not confirmed that it is marked%s. Look at it again."
+                            .formatted(forget ? " and forgotten: otherwise it will be dropped as a duplicate" : ""),
+                    ex);
         }
         logger.info(
-                "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts",
+                "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
                 id.value().replaceAll("\\p{Cntrl}", "?"),
                 id.consumer(),
                 entry.record(),
                 entry.status(),
-                entry.attempts());
+                entry.attempts(),
+                forget ? ", and forgot that it was processed" : "");
         this.observers.replayed(id);
     }
 
-    private void send(InboxMessage message) {
+    private void mark(InboxEntry entry, boolean forget) {
+        InboxStatus expected = entry.status();
+        // First, as listeners claim a message before they write it to the inbox.
+        if (forget && this.store.forget(entry.id()) && expected == InboxStatus.PROCESSED) {
+            expected = InboxStatus.FORGOTTEN;
+        }
+        // The second question is asked when the mark has locked the row: a listener that processes the message from now
+        // on writes the row later.
+        if (!this.table.markReplayed(entry.id(), expected) || (forget && isProcessed(entry.id()))) {
+            throw refused(entry.id(), "it has changed in this moment. Look at it again.");
+        }
+    }
+
+    private void send(InboxMessage message, boolean forget) {
         InboxEntry entry = message.entry();
         try {
             this.producers.send(
@@ -165,8 +189,13 @@ public final class JdbcInbox implements Inbox, DisposableBean {
                     message.payload(),
                     RepublishedHeaders.of(message.headers(), entry.record(), name -> false));
         } catch (OperatorActionException ex) {
-            throw failure(entry.id(), ex.getMessage() + ". It can be replayed again.", ex.getCause());
+            String consequence = forget ? ". Nothing was forgotten." : ". It can be replayed again.";
+            throw failure(entry.id(), ex.getMessage() + consequence, ex.getCause());
         }
+    }
+
+    private boolean isProcessed(MessageId id) {
+        return !this.store.find(List.of(id)).isEmpty();
     }
 
     @Override

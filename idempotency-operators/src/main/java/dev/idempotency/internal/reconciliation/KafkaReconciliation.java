@@ -7,6 +7,8 @@ import dev.idempotency.event.Reconciled;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.internal.definition.ProtectedListener;
 import dev.idempotency.internal.job.ConsumerJobs;
+import dev.idempotency.internal.job.RawRecordProducers;
+import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.redrive.DeadLetterSources;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
@@ -32,6 +34,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
     private final ProcessedMessageStore store;
     private final Supplier<@Nullable Inbox> inbox;
     private final DeadLetterSources deadLetters;
+    private final RawRecordProducers producers;
     private final IdempotencyEventListener observers;
     private final ConsumerJobs<ReconciliationReport> jobs;
 
@@ -39,6 +42,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
      * Looks at nothing yet.
      *
      * @param inbox the application's, if it has one
+     * @param producers sends again what is missing, and is closed with this
      * @param recordsPerSecond how many records are read at most
      */
     public KafkaReconciliation(
@@ -46,12 +50,14 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
             ProcessedMessageStore store,
             Supplier<@Nullable Inbox> inbox,
             DeadLetterSources deadLetters,
+            RawRecordProducers producers,
             int recordsPerSecond,
             IdempotencyEventListener observers) {
         this.listeners = listeners;
         this.store = store;
         this.inbox = inbox;
         this.deadLetters = deadLetters;
+        this.producers = producers;
         this.observers = observers;
         this.jobs = new ConsumerJobs<>("reconciliation", recordsPerSecond);
     }
@@ -73,6 +79,15 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
                             .formatted(consumer, consumers()),
                     null);
         }
+        if (request.replayFrom() != null
+                && own.stream()
+                        .map(ProtectedListener::container)
+                        .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
+            throw new OperatorActionException(
+                    "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
+                            .formatted(consumer),
+                    null);
+        }
         Duration retention = own.stream()
                 .map(listener -> listener.consumer().retention())
                 .max(Duration::compareTo)
@@ -84,11 +99,15 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
                 Instant.now().minusSeconds((long) (retention.toSeconds() * REMEMBERED_FOR_SURE)),
                 this.store,
                 this.inbox.get(),
-                this.deadLetters);
+                this.deadLetters,
+                this.producers);
         return this.jobs.start(consumer, run::progress, control -> {
             ReconciliationReport report = run.run(control);
             this.observers.reconciled(new Reconciled(
-                    consumer, report.state().toString(), report.took(), report.count(ReconciliationOutcome.MISSING)));
+                    consumer,
+                    report.state().toString(),
+                    report.took(),
+                    report.count(ReconciliationOutcome.MISSING) - report.replayed()));
             return report;
         });
     }
@@ -123,9 +142,6 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
         if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != DeduplicationStrategy.MESSAGE_ID)) {
             return "it does not recognise messages by their ids: that needs DeduplicationStrategy.MESSAGE_ID";
         }
-        if (methods.stream().anyMatch(listener -> String.valueOf(listener.keyExpression()).contains("#coordinates"))) {
-            return "its key is made of #coordinates, which belong to a delivery. Take it from #payload, #record or #headers";
-        }
         List<String> arguments = methods.stream()
                 .flatMap(listener -> listener.keyArguments().stream())
                 .toList();
@@ -154,5 +170,6 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
     @Override
     public void destroy() {
         this.jobs.close();
+        this.producers.close();
     }
 }

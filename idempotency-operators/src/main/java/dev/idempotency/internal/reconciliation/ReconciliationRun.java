@@ -2,13 +2,17 @@ package dev.idempotency.internal.reconciliation;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.internal.database.Causes;
-import dev.idempotency.internal.job.ConsumerJobs.Control;
+import dev.idempotency.internal.job.JobControl;
 import dev.idempotency.internal.job.PartitionReader;
 import dev.idempotency.internal.job.PartitionReader.Range;
+import dev.idempotency.internal.job.RawRecordProducers;
+import dev.idempotency.internal.job.RepublishedHeaders;
 import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.BrokerQueries;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.listener.RecordIdentifier;
 import dev.idempotency.internal.redrive.DeadLetterSources;
@@ -29,11 +33,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +64,7 @@ final class ReconciliationRun {
     private final ProcessedMessageStore store;
     private final @Nullable Inbox inbox;
     private final DeadLetterSources deadLetters;
+    private final RawRecordProducers producers;
 
     /** Partitions that were looked at: several containers may share them. */
     private final Set<List<?>> seen = new HashSet<>();
@@ -71,8 +78,11 @@ final class ReconciliationRun {
     private final Instant startedAt = Instant.now();
     private final Map<ReconciliationOutcome, Long> fates = new EnumMap<>(ReconciliationOutcome.class);
     private final List<MissingMessage> missing = new ArrayList<>();
+    private @Nullable String firstRefusal;
     private long records;
     private long read;
+    private long replayed;
+    private long refused;
     private volatile ReconciliationReport progress;
 
     /**
@@ -89,7 +99,8 @@ final class ReconciliationRun {
             Instant remembered,
             ProcessedMessageStore store,
             @Nullable Inbox inbox,
-            DeadLetterSources deadLetters) {
+            DeadLetterSources deadLetters,
+            RawRecordProducers producers) {
         this.request = request;
         this.scopes = scopes;
         this.retries = retries;
@@ -97,6 +108,7 @@ final class ReconciliationRun {
         this.store = store;
         this.inbox = inbox;
         this.deadLetters = deadLetters;
+        this.producers = producers;
         for (ReconciliationOutcome outcome : ReconciliationOutcome.values()) {
             this.fates.put(outcome, 0L);
         }
@@ -104,7 +116,7 @@ final class ReconciliationRun {
     }
 
     /** Looks at all records, and reports how that ended. */
-    ReconciliationReport run(Control control) {
+    ReconciliationReport run(JobControl control) {
         String consumer = this.request.consumer();
         ReconciliationReport report;
         try {
@@ -124,18 +136,23 @@ final class ReconciliationRun {
         long lost = report.count(ReconciliationOutcome.MISSING);
         logger.atLevel((lost > 0) ? Level.WARN : Level.INFO)
                 .log(
-                        "The reconciliation of consumer '{}' is {}: {} records, {} missing",
+                        "The reconciliation of consumer '{}' is {}: {} records, {} missing, {} of them sent again",
                         consumer,
                         report.state(),
                         report.read(),
-                        lost);
+                        lost,
+                        report.replayed());
         return report;
     }
 
-    private void reconcile(ContainerScope scope, Control control) {
+    private void reconcile(ContainerScope scope, JobControl control) {
+        Map<String, Optional<Uuid>> topicIds = new HashMap<>();
         BrokerConnection brokers = BrokerConnection.of(scope.container());
         try (PartitionReader reader = scope.open();
-                RecordIdentifier identifier = new RecordIdentifier(scope.container())) {
+                BrokerQueries queries = new BrokerQueries(brokers, "reconciliation");
+                RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> topicIds.computeIfAbsent(
+                                topic, name -> Optional.ofNullable(queries.topicId(name)))
+                        .orElse(null))) {
             Map<TopicPartition, Range> committed = scope.committed(reader);
             committed.keySet().removeIf(partition -> !this.seen.add(List.of(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
@@ -147,7 +164,7 @@ final class ReconciliationRun {
             reader.read(wanted, control::isCancelled, polled -> {
                 control.pace(polled.size());
                 if (!control.isCancelled()) {
-                    reconcile(identifier, polled, control);
+                    reconcile(identifier, polled, brokers, control);
                     this.progress = report(JobState.RUNNING, null);
                 }
             });
@@ -174,7 +191,8 @@ final class ReconciliationRun {
     private void reconcile(
             RecordIdentifier identifier,
             List<ConsumerRecord<byte[], byte[]>> polled,
-            Control control) {
+            BrokerConnection brokers,
+            JobControl control) {
         List<IdentifiedRecord> candidates = new ArrayList<>(polled.size());
         for (ConsumerRecord<byte[], byte[]> record : polled) {
             RecordIdentifier.Identification identification = identifier.identify(record);
@@ -216,11 +234,12 @@ final class ReconciliationRun {
                     this.missing.add(new MissingMessage(
                             KafkaCoordinates.of(record), candidate.id().value()));
                 }
+                replay(record, brokers);
             }
         }
     }
 
-    private ReconciliationOutcome fateOf(RecordIdentifier.Kind kind, ConsumerRecord<?, ?> record, Control control) {
+    private ReconciliationOutcome fateOf(RecordIdentifier.Kind kind, ConsumerRecord<?, ?> record, JobControl control) {
         if (kind == RecordIdentifier.Kind.FILTERED) {
             return ReconciliationOutcome.FILTERED;
         }
@@ -234,7 +253,7 @@ final class ReconciliationRun {
      * Looks for a record in the retry and dead-letter topics, which are read when the first one is looked for. Messages travel
      * in that order, so that one that travels meanwhile is seen at least once, or has been processed by then.
      */
-    private @Nullable ReconciliationOutcome findElsewhere(ConsumerRecord<?, ?> record, Control control) {
+    private @Nullable ReconciliationOutcome findElsewhere(ConsumerRecord<?, ?> record, JobControl control) {
         OriginalRecords died = this.dead;
         if (died == null) {
             OriginalRecords waiting = new OriginalRecords();
@@ -280,6 +299,31 @@ final class ReconciliationRun {
         return candidates.stream().map(IdentifiedRecord::id).collect(Collectors.toSet());
     }
 
+    private void replay(ConsumerRecord<byte[], byte[]> record, BrokerConnection brokers) {
+        Instant from = this.request.replayFrom();
+        if (from == null || record.timestamp() < from.toEpochMilli()) {
+            return;
+        }
+        RecordCoordinates place = KafkaCoordinates.of(record);
+        try {
+            this.producers.send(
+                    brokers,
+                    place,
+                    record.key(),
+                    record.value(),
+                    RepublishedHeaders.of(record.headers(), KafkaCoordinates.original(record), name -> false));
+        } catch (OperatorActionException ex) {
+            if (!RawRecordProducers.isRefusal(ex)) {
+                throw ex;
+            }
+            this.refused++;
+            this.firstRefusal = (this.firstRefusal != null) ? this.firstRefusal : place + " " + ex.getMessage();
+            return;
+        }
+        logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
+        this.replayed++;
+    }
+
     private void found(ReconciliationOutcome outcome) {
         this.read++;
         this.fates.merge(outcome, 1L, Long::sum);
@@ -295,6 +339,7 @@ final class ReconciliationRun {
         return new ReconciliationReport(
                 this.request.consumer(),
                 this.request.since(),
+                this.request.replayFrom(),
                 state,
                 this.startedAt,
                 Duration.between(this.startedAt, Instant.now()),
@@ -304,6 +349,8 @@ final class ReconciliationRun {
                 new EnumMap<>(this.fates),
                 new TreeMap<>(this.judgedFrom),
                 List.copyOf(this.missing),
-                failure);
+                this.replayed,
+                this.refused,
+                (failure != null) ? failure : this.firstRefusal);
     }
 }

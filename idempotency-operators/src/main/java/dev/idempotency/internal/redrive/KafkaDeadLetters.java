@@ -11,10 +11,12 @@ import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterMessage;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.ExceptionPattern;
 import dev.idempotency.redrive.RedriveReport;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -78,12 +80,21 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
                 return null;
             }
             DeadLetter letter = Objects.requireNonNull(reader.letterOf(found));
-            return new Redrive(source, this.producers).sendOne(letter, found);
+            return new Redrive(source, letter.record().toString(), this.producers).sendOne(letter, found);
         });
     }
 
     @Override
     public RedriveReport redriveAll(String consumer) {
+        return start(consumer, "all", letter -> true);
+    }
+
+    @Override
+    public RedriveReport redriveMatching(String consumer, ExceptionPattern exception) {
+        return start(consumer, exception.text(), letter -> exception.matches(letter.exception()));
+    }
+
+    private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
         Source source = this.sources.find(consumer);
         if (source.description().strategy() == DeduplicationStrategy.OFFSET) {
             throw new OperatorActionException(
@@ -91,8 +102,8 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
                             .formatted(consumer),
                     null);
         }
-        Redrive redrive = new Redrive(source, this.producers);
-        return this.jobs.start(consumer, redrive::progress, redrive::run);
+        Redrive redrive = new Redrive(source, selection, this.producers);
+        return this.jobs.start(consumer, redrive::progress, control -> redrive.run(selected, control));
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.idempotency.internal.redrive;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.Causes;
-import dev.idempotency.internal.job.ConsumerJobs.Control;
+import dev.idempotency.internal.job.JobControl;
 import dev.idempotency.internal.job.PartitionReader.Range;
 import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.redrive.DeadLetterReader.Source;
@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Sends dead letters of a consumer back, partition by partition in the order in which they died.
  *
  * <p>After each poll offsets are committed up to where all were sent or stay. Whatever follows a dead letter that could not be
- * sent, was sent before a crash, or is sent by another instance at the same time, is sent a second time, and
+ * sent or was not selected, was sent before a crash, or is sent by another instance at the same time, is sent a second time, and
  * dropped as a duplicate. Later dead letters are left for the next redrive.
  */
 final class Redrive {
@@ -39,6 +40,7 @@ final class Redrive {
     private static final int REFUSALS_SHOWN = 20;
 
     private final Source source;
+    private final String selection;
     private final RawRecordProducers producers;
     private final Instant startedAt = Instant.now();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -49,19 +51,20 @@ final class Redrive {
     private long refused;
     private volatile RedriveReport progress;
 
-    Redrive(Source source, RawRecordProducers producers) {
+    Redrive(Source source, String selection, RawRecordProducers producers) {
         this.source = source;
+        this.selection = selection;
         this.producers = producers;
         this.progress = report(JobState.RUNNING, null);
     }
 
-    /** Sends back all pending ones, and reports how that ended. */
-    RedriveReport run(Control control) {
+    /** Sends back all pending ones that are selected, and reports how that ended. */
+    RedriveReport run(Predicate<DeadLetter> selected, JobControl control) {
         RedriveReport report;
         try (DeadLetterReader reader = new DeadLetterReader(this.source)) {
             Map<TopicPartition, Range> ranges = reader.rest();
             this.records = ranges.values().stream().mapToLong(Range::length).sum();
-            ranges.forEach((partition, range) -> send(reader, partition, range, control));
+            ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
             report = report(control.isCancelled() ? JobState.CANCELLED : JobState.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
             logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
@@ -77,12 +80,17 @@ final class Redrive {
         return report;
     }
 
-    private void send(DeadLetterReader reader, TopicPartition partition, Range range, Control control) {
+    private void send(
+            DeadLetterReader reader,
+            TopicPartition partition,
+            Range range,
+            Predicate<DeadLetter> selected,
+            JobControl control) {
         AtomicBoolean left = new AtomicBoolean();
         reader.read(partition, range, control::isCancelled, polled -> {
             long done = range.from();
             for (ConsumerRecord<byte[], byte[]> record : polled) {
-                boolean settled = isDone(reader.letterOf(record), record, control);
+                boolean settled = isDone(reader.letterOf(record), record, selected, control);
                 if (!settled && control.isCancelled()) {
                     break;
                 }
@@ -95,18 +103,26 @@ final class Redrive {
         });
     }
 
-    /** Sends a dead letter back if it is pending; returns whether it need not be looked at again. */
+    /** Sends a dead letter back if it is selected and pending; returns whether it need not be looked at again. */
     private boolean isDone(
-            @Nullable DeadLetter letter, ConsumerRecord<byte[], byte[]> record, Control control) {
+            @Nullable DeadLetter letter,
+            ConsumerRecord<byte[], byte[]> record,
+            Predicate<DeadLetter> selected,
+            JobControl control) {
         if (letter == null) {
             return true;
         }
+        boolean wanted = selected.test(letter);
         if (letter.status() != DeadLetterStatus.PENDING) {
-            this.staying.merge(letter.status(), 1L, Long::sum);
+            if (wanted) {
+                this.staying.merge(letter.status(), 1L, Long::sum);
+            }
             return true;
         }
-        control.pace(1);
-        return !control.isCancelled() && send(letter, record);
+        if (wanted) {
+            control.pace(1);
+        }
+        return wanted && !control.isCancelled() && send(letter, record);
     }
 
     /** Sends one dead letter back, even if it is expired or was sent before. */
@@ -163,6 +179,7 @@ final class Redrive {
     private RedriveReport report(JobState state, @Nullable String failure) {
         return new RedriveReport(
                 this.source.consumer(),
+                this.selection,
                 state,
                 this.startedAt,
                 (state != JobState.RUNNING) ? Instant.now() : null,

@@ -91,7 +91,7 @@ public final class MeterEventListener implements IdempotencyEventListener, Consu
                 .oldestAges()
                 .get(name));
         Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.get(name))
-                .description("Messages that the last reconciliation missed")
+                .description("Messages that the last reconciliation missed and did not send again")
                 .tags(tags)
                 .register(this.registry);
         this.reconciliations.withTags(tags.and(IdempotencyMeters.RESULT, "completed"));

@@ -116,7 +116,7 @@ class FaultyListeners {
         boolean storeReply() default false;
 
         @AliasFor(annotation = IdempotentListener.class)
-        String transactionPerPoll() default "false";
+        String transactionPerPoll() default "";
 
         @AliasFor(annotation = IdempotentListener.class)
         String transactionManager() default "";

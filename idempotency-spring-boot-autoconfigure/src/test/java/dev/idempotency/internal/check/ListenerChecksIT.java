@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -139,18 +140,23 @@ class ListenerChecksIT {
         assertThat(reported(output)).isEmpty();
     }
 
-    @Test
-    void aWarningOfARelaxedCheckIsNotReported(CapturedOutput output) {
-        try (TestApplication app = start("idempotency.checks.relaxed=reply", Replying.class)) {
+    @ParameterizedTest
+    @CsvSource({
+        "idempotency.checks.relaxed=reply, dev.idempotency.internal.check.ListenerChecksIT$Replying",
+        "idempotency.checks.mode=off, dev.idempotency.internal.check.ListenerChecksIT$Faulty"
+    })
+    void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
+        try (TestApplication app = start(property, listener)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             awaitBrokerChecks();
             assertThat(reported(output)).isEmpty();
         }
     }
 
-    @Test
-    void aFaultOfARelaxedCheckIsAWarning(CapturedOutput output) {
-        try (TestApplication app = start("idempotency.checks.relaxed=not-proxied", Faulty.class)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"idempotency.checks.mode=warn", "idempotency.checks.relaxed=not-proxied"})
+    void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
+        try (TestApplication app = start(property, Faulty.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             awaitBrokerChecks();
             assertThat(reported(output))
@@ -163,14 +169,14 @@ class ListenerChecksIT {
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
-            any=thing ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
-            any=thing ; Unworkable ; STRATEGY ; is none of [fail, off, warn] ; Write one of these
+            idempotency.checks.mode=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            idempotency.checks.mode=off ; Unworkable ; STRATEGY ; is none of [fail, off, warn] ; Write one of these
             spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
             NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
-            any=thing ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Use the provided store
+            idempotency.checks.mode=warn ; Kept ; INBOX ; defines its own ProcessedMessageStore ; Use the provided store
             spring.autoconfigure.exclude=dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration ; Stored ; \
             INBOX ; idempotency-operators is not on the class path ; Add dev.idempotency:idempotency-operators
-            any=thing ; Unkept ; CONSUMER_FACTORY ; is no DefaultKafkaConsumerFactory ; Use one, as Spring
+            idempotency.checks.mode=off ; Unkept ; CONSUMER_FACTORY ; is no DefaultKafkaConsumerFactory ; Use one, as Spring
             spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
             """)
     void whatKeepsAListenerFromWorkingIsFound(

@@ -31,7 +31,7 @@ class ConflictHandlingTests {
             OnConflict.WARN,
             record -> 42L,
             IdempotencyEventListener.NO_OP,
-            new ConflictHandling.WarningInterval(this.clock::get));
+            new WarningInterval(this.clock::get));
 
     private static Conflict conflict(long offset) {
         return new Conflict(

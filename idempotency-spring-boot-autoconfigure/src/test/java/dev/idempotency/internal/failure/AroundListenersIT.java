@@ -3,6 +3,7 @@ package dev.idempotency.internal.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
@@ -24,7 +25,9 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
-import org.apache.kafka.common.TopicPartition;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.PartitionOffset;
+import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.event.ListenerContainerIdleEvent;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
@@ -49,7 +52,7 @@ class AroundListenersIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "records", "batches", "polls", "memory", "subMemory", "sought", "latest");
+        createTopics(2, "records", "batches", "polls", "memory", "subMemory", "pinned", "sought", "latest");
         start(
                 Application.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -109,10 +112,10 @@ class AroundListenersIT extends SharedApplicationTest {
         requireAllProcessed(kind, fault, payloads);
     }
 
-    /** Nothing is committed of a partition before its first message, unless it is read from its end. */
+    /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */
     @ParameterizedTest
-    @CsvSource({"latest, 2", "sought, 1 2"})
-    void aConsumerThatHasCommittedNothingLosesNothing(String kind, String expected) {
+    @CsvSource({"pinned, 2", "latest, 2", "sought, 1 2"})
+    void aConsumerThatHasCommittedNothingGoesBackToWhereItStarted(String kind, String expected) {
         sendTo(kind, 1, kind + " 1");
         faults().prepare(kind, "observation");
         containerOf(kind).start();
@@ -242,7 +245,7 @@ class AroundListenersIT extends SharedApplicationTest {
                     container.setRecordInterceptor(null);
                     properties.setObservationEnabled(false);
                 }
-                case "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
+                case "latest", "sought" -> properties.setAssignmentCommitOption(AssignmentCommitOption.NEVER);
                 case "memory", "subMemory" -> {
                     properties.setSubBatchPerPartition(container.getListenerId().equals("subMemory"));
                     DefaultErrorHandler handler =
@@ -278,7 +281,7 @@ class AroundListenersIT extends SharedApplicationTest {
 
         @Override
         public void onPartitionsAssigned(
-                Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+                Map<org.apache.kafka.common.TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
             if (Faults.kind().equals("sought")) {
                 callback.seekToBeginning(assignments.keySet());
             }
@@ -291,6 +294,19 @@ class AroundListenersIT extends SharedApplicationTest {
                 Thread.currentThread().interrupt();
             }
             this.faults.fail("failure");
+        }
+
+        @KafkaListener(
+                id = "pinned",
+                groupId = "pinned${suffix}",
+                topicPartitions =
+                        @TopicPartition(
+                                topic = "pinned${suffix}",
+                                partitionOffsets = @PartitionOffset(partition = "1", initialOffset = "1")),
+                autoStartup = "false")
+        @IdempotentListener("pinned")
+        void pinned(String payload) {
+            on(payload);
         }
 
         @OfKind(value = "sought", properties = "auto.offset.reset=latest", autoStartup = "false")

@@ -3,6 +3,7 @@ package dev.idempotency.internal.inbox;
 import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
@@ -19,6 +20,7 @@ import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -50,7 +52,9 @@ import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** An application that keeps its messages; each kind of listener is a consumer with a topic of its own. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -350,12 +354,22 @@ class InboxIT extends SharedApplicationTest {
     void whatCannotBeSentStaysAsItIsAndItsPayloadIsNotLogged(CapturedOutput output) {
         byte[] payload = bytes("secret-payload".repeat(100_000));
         insert("huge", "1", InboxStatus.FAILED, topic("origin"), 0, payload);
+        insert("huge", "2", InboxStatus.PROCESSED, topic("origin"), 0, payload);
+        MessageId processed = new MessageId("huge", "2");
+        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
+        new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
+                .executeWithoutResult(status ->
+                        store.claim(List.of(new Claim(processed, new RecordCoordinates(topic("origin"), 0, 0)))));
         assertThrown(
                 OperatorActionException.class,
                 () -> this.inbox.replay(new MessageId("huge", "1")),
                 "could not be sent to " + topic("origin"),
                 "RecordTooLarge");
-        assertThat(assertEntry("huge", "1", InboxStatus.FAILED, 1).replays()).isZero();
+        assertThrown(
+                OperatorActionException.class, () -> this.inbox.forgetAndReplay(processed), "Nothing was forgotten");
+        assertThat(store.find(List.of(processed))).containsKey(processed);
+        assertEntry("huge", "1", InboxStatus.FAILED, 1);
+        assertThat(assertEntry("huge", "2", InboxStatus.PROCESSED, 1).replays()).isZero();
         assertThatNoPayloadIsIn(output);
     }
 

@@ -289,13 +289,27 @@ class InboxStoreIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aReplayOfAForgottenMessageAndItsRedeliveryAgree(boolean written) throws Exception {
+    void aReplayWithForgettingAndTheRedeliveryOfTheSameMessageAgree(boolean written) throws Exception {
         process(message("1"));
         this.store.forget(id("1"));
         duringRedelivery(written, () -> assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.replay(id("1"))));
+                .isThrownBy(() -> this.inbox.forgetAndReplay(id("1"))));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
+    }
+
+    /** The row looks as before then. Elsewhere it waits for the claim, which it forgets. */
+    @Test
+    void aReplayWithForgettingDoesNotHideThatAnExpiredMessageIsProcessedAnew() throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        process(message("1"));
+        this.jdbc.update("delete from idempotency_processed where consumer_id = ?", this.consumer);
+        duringRedelivery(
+                true,
+                () -> assertThrown(
+                        OperatorActionException.class,
+                        () -> this.inbox.forgetAndReplay(id("1")),
+                        "has changed in this moment"));
     }
 
     @Test
@@ -341,7 +355,7 @@ class InboxStoreIT {
             switch (random.nextInt(5)) {
                 case 0, 1 -> this.recorder.failed(messages, new IllegalStateException("told to fail"));
                 case 2, 3 -> deliver(messages, random.nextInt(4) == 0);
-                default -> this.inbox.replay(messages.get(0).id());
+                default -> this.inbox.forgetAndReplay(messages.get(0).id());
             }
         } catch (OperatorActionException ex) {
             // There is no producer, or it was not there.

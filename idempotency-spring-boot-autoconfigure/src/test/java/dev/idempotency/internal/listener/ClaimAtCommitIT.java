@@ -166,6 +166,22 @@ class ClaimAtCommitIT extends ApplicationTest {
                 .contains("needs PostgreSQL");
     }
 
+    @Test
+    void byDefaultOnlyThoseListenersHaveItThatGainByIt() {
+        try (TestApplication app = start(
+                List.of("idempotency.claim.at-commit=true", "spring.kafka.listener.auto-startup=false"),
+                Indifferent.class,
+                Outcomes.class)) {
+            assertThat(app.bean(Outcomes.class).consumers).hasSize(2);
+        }
+        assertThatThrownBy(() -> start(
+                        List.of("idempotency.claim.at-commit=true"), TestApplication.WithJpa.class, Indifferent.class))
+                .rootCause()
+                .message()
+                .contains("idempotency.claim.at-commit", "JpaTransactionManager")
+                .doesNotContain("batch listener");
+    }
+
     static class Unsuitable {
 
         @KafkaListener(topics = "${topic}", groupId = "batch", batch = "true")
@@ -185,6 +201,17 @@ class ClaimAtCommitIT extends ApplicationTest {
         @KafkaListener(topics = "${topic}", groupId = "offset")
         @IdempotentListener(consumer = "offset", claimAtCommit = "true", strategy = DeduplicationStrategy.OFFSET)
         void offset(String payload) {}
+    }
+
+    static class Indifferent {
+
+        @KafkaListener(topics = "${topic}", groupId = "batch", batch = "true")
+        @IdempotentListener("batch")
+        void batch(List<String> payloads) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "record")
+        @IdempotentListener("record")
+        void on(String payload) {}
     }
 
     /** Writes before the commit, as libraries do that collect statements. */

@@ -17,6 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
 
 /** Where keys come from, and what becomes of messages that have none. */
 @ListenersTest.Application
@@ -48,6 +52,22 @@ class MessageKeysIT extends ListenersTest {
     }
 
     @Test
+    void onRequestMessagesWithoutAKeyAreSkippedAndCounted() {
+        Outcomes outcomes = deliverElsewhere(
+                "skipping",
+                List.of("idempotency.key.on-missing=skip"),
+                List.of(Elsewhere.class, OtherKinds.class),
+                ":a 1:b :c 1:b",
+                "batches",
+                "polls",
+                "acknowledged");
+        assertThat(CALLS).containsExactlyInAnyOrder("records b", "batches b", "polls b", "acknowledged b");
+        assertThat(outcomes.missingKeys).hasSize(8);
+        assertThat(outcomes.duplicates).hasSize(4);
+        assertThat(outcomes.failed).hasValue(0);
+    }
+
+    @Test
     void theUsersOwnResolverReplacesTheHeadersAndWhatItThrowsIsTheMessagesFaultUnlessItIsAnOutage() {
         Outcomes outcomes = deliverElsewhere(
                 "resolving",
@@ -61,7 +81,7 @@ class MessageKeysIT extends ListenersTest {
 
     /** In an application of its own, as keys are found in the same way for all listeners of one. */
     private Outcomes deliverElsewhere(
-            String name, List<String> properties, List<Class<?>> beans, String messages) {
+            String name, List<String> properties, List<Class<?>> beans, String messages, String... otherKinds) {
         CALLS.clear();
         createTopics(1, name);
         for (String message : messages.split(" ")) {
@@ -72,6 +92,9 @@ class MessageKeysIT extends ListenersTest {
         all.add("topic=" + topic(name));
         try (TestApplication other = TestApplication.start(this.database, all, beans.toArray(Class<?>[]::new))) {
             other.awaitCaughtUp("records" + topic(name), topic(name));
+            for (String kind : otherKinds) {
+                other.awaitCaughtUp(kind + topic(name), topic(name));
+            }
             return other.bean(Outcomes.class);
         }
     }
@@ -87,6 +110,33 @@ class MessageKeysIT extends ListenersTest {
         @IdempotentListener
         void records(String payload) {
             CALLS.add("records " + payload);
+        }
+    }
+
+    static class OtherKinds {
+
+        @KafkaListener(topics = "${topic}", groupId = "batches${topic}", batch = "true")
+        @IdempotentListener
+        void batches(List<String> payloads) {
+            payloads.forEach(payload -> CALLS.add("batches " + payload));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "polls${topic}")
+        @IdempotentListener(transactionPerPoll = "true")
+        void polls(String payload) {
+            CALLS.add("polls " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "acknowledged${topic}", containerPostProcessor = "manual")
+        @IdempotentListener
+        void acknowledged(String payload, Acknowledgment acknowledgment) {
+            CALLS.add("acknowledged " + payload);
+            acknowledgment.acknowledge();
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> manual() {
+            return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
         }
     }
 

@@ -4,20 +4,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
+import org.springframework.kafka.support.Acknowledgment;
 
-/** One transaction for the records of a poll. */
-@ListenersTest.Application(beans = TransactionPerPollIT.Beans.class)
+/** An application in which a transaction per poll is the default. */
+@ExtendWith(OutputCaptureExtension.class)
+@ListenersTest.Application(
+        beans = TransactionPerPollIT.Beans.class,
+        properties = "idempotency.transaction-per-poll=true")
 class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
-    @CsvSource({"Together, 1", "Apart, 3"})
-    void theRecordsOfAPollShareATransactionOnRequest(String name, int transactions) {
+    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "Observed, 3"})
+    void theRecordsOfAPollShareATransactionWhereThatIsPossible(String name, int transactions) {
         assertDelivered(name, "1:a 2:b 3:c", "a b c", null);
         assertThat(transactionsOf(name)).isEqualTo(transactions);
     }
@@ -27,6 +35,17 @@ class TransactionPerPollIT extends ListenersTest {
                 .jdbc()
                 .queryForObject(
                         "select count(distinct xmin::text) from effect where name like ?", Integer.class, name + " %");
+    }
+
+    @Test
+    void theLogSaysWhoCannotAndWhy(CapturedOutput output) {
+        assertThat(output.toString().lines().filter(line -> line.contains("idempotency.transaction-per-poll=true")))
+                .hasSize(3)
+                .allMatch(line -> line.contains("INFO"))
+                .anyMatch(line -> line.contains("Replying.on' keeps a transaction per record: It returns a String"))
+                .anyMatch(
+                        line -> line.contains("Manual.on' keeps a transaction per record: By its acknowledgment mode"))
+                .anyMatch(line -> line.contains("Observed.on' keeps a transaction per record: Its container obs"));
     }
 
     @Test
@@ -44,7 +63,6 @@ class TransactionPerPollIT extends ListenersTest {
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
-            HiddenApart   | 1:1 2:0 4:4           | 1 4   | 0
             """)
     void whateverFailsConcernsItsRecordAlone(String name, String messages, String effects, String givenUp) {
         assertDelivered(name, messages, effects, givenUp);
@@ -62,48 +80,66 @@ class TransactionPerPollIT extends ListenersTest {
                 .contains("IllegalStateException", "fails");
     }
 
-    @IdempotentListener(transactionPerPoll = "true")
+    @IdempotentListener
     static class Together extends OfRecords {}
 
-    @IdempotentListener
+    @IdempotentListener(transactionPerPoll = "false")
     static class Apart extends OfRecords {}
+
+    static class Replying extends Listener {
+
+        @OwnTopic
+        @IdempotentListener
+        String on(String payload) {
+            happen(payload);
+            return payload;
+        }
+    }
+
+    static class Manual extends Listener {
+
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            acknowledgment.acknowledge();
+        }
+    }
+
+    @IdempotentListener
+    static class Batches extends OfBatches {}
 
     static class Failing extends Listener {
 
         @OwnTopic
-        @IdempotentListener(transactionPerPoll = "true")
+        @IdempotentListener
         void on(String payload) {
             calls().add(IdempotencyContext.current().messageId().value() + " " + payload);
             obey(payload);
         }
     }
 
-    @IdempotentListener(inbox = "true", transactionPerPoll = "true")
+    @IdempotentListener(inbox = "true")
     static class Kept extends OfRecords {}
 
-    @IdempotentListener(key = "#record.value()", transactionPerPoll = "true")
+    @Container(factory = "observed")
+    @IdempotentListener
+    static class Observed extends OfRecords {}
+
+    @IdempotentListener(key = "#record.value()")
     static class KeyOfRecord extends OfRecords {}
 
     /** Its key is known only when the record has been converted. */
     static class KeyOfPayload extends Listener {
 
         @OwnTopic
-        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
+        @IdempotentListener(key = "#payload")
         void on(long number) {
             happen(Long.toString(number));
         }
     }
 
     static class Hidden extends Listener {
-
-        @OwnTopic(errorHandler = "hiding")
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(int number) {
-            obey((number == 0) ? "fails" : Integer.toString(number));
-        }
-    }
-
-    static class HiddenApart extends Listener {
 
         @OwnTopic(errorHandler = "hiding")
         @IdempotentListener
@@ -117,6 +153,12 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static KafkaListenerErrorHandler hiding() {
             return (message, exception) -> "hidden";
+        }
+
+        @Bean
+        static ContainerFactory observed(ContainerFactory plain) {
+            plain.getContainerProperties().setObservationEnabled(true);
+            return plain;
         }
     }
 }

@@ -61,16 +61,16 @@ class ReconciliationIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(2, "busy", "begun", "pinned");
-        createTopics(1, "ledger", "dropped", "placed", "arguments", "converted", "twice");
-        createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "reborn");
-        createTopics(1, "redriven", "named-a", "named-b", "breaking", "positions", "asking");
+        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted", "twice");
+        createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "recreated", "reborn");
+        createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("reborn") + "-dlt");
         start(Listeners.class, "idempotency.errors.max-attempts=1", "idempotency.reconciliation.records-per-second=50");
         this.reconciliation = this.app.bean(Reconciliation.class);
     }
 
     @Test
-    void everyRecordOfTheGroupIsAccountedForAndARowThatIsGoneIsFoundAndComesBack() {
+    void everyRecordOfTheGroupIsAccountedForAndARowThatIsGoneIsFoundAndReplayed() {
         send("ledger", "ledger a", "ledger b", "ledger fails", "ledger c");
         this.app.send(topic("ledger"), "ledger a", "ledger a again");
         this.app.send(topic("ledger"), null, "ledger without key");
@@ -85,10 +85,9 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.count(ReconciliationOutcome.MISSING)).isOne();
         assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("ledger b");
         assertThat(report.missing().get(0).record().topic()).isEqualTo(topic("ledger"));
+        assertThat(report.replayed()).isZero();
 
-        containerOf("ledger").stop();
-        TestApplication.commitBeginning(topic("ledger"), topic("ledger"));
-        containerOf("ledger").start();
+        assertThat(replay("ledger").replayed()).isOne();
         awaitCaughtUp("ledger");
         assertThat(effectsOf("ledger")).containsExactly("ledger a", "ledger b", "ledger b", "ledger c");
         assertThat(reconcile("ledger").count(ReconciliationOutcome.MISSING)).isZero();
@@ -99,6 +98,23 @@ class ReconciliationIT extends SharedApplicationTest {
         send("dropped", "dropped a", "dropped fails", "garbled dropped", "dropped b");
         awaitCaughtUp("dropped");
         assertFates(reconcile("dropped"), "2 PROCESSED, 1 MISSING, 1 UNREADABLE");
+    }
+
+    @Test
+    void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
+        this.app.send(topic("recreated"), null, "recreated old");
+        awaitCaughtUp("recreated");
+        MessageListenerContainer container = containerOf("recreated");
+        container.stop();
+        recreateTopic("recreated");
+        this.app.send(topic("recreated"), null, "recreated new");
+        commitAll("recreated");
+        assertFates(reconcile("recreated"), "1 MISSING");
+        assertThat(replay("recreated").replayed()).isOne();
+        container.start();
+        awaitCaughtUp("recreated");
+        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
+        assertThat(reconcile("recreated").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
     /** As if the application had processed them before it had the library. */
@@ -119,11 +135,34 @@ class ReconciliationIT extends SharedApplicationTest {
         container.stop();
         sendTo("begun", 0, "begun lost");
         commitAll("begun");
-        ReconciliationReport report = reconcile("begun");
+        ReconciliationReport report = replay("begun");
         assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("begun lost");
         assertFates(report, "4 NOT_JUDGED, 1 PROCESSED, 1 DUPLICATE, 1 MISSING");
         assertThat(report.judgedFrom())
                 .containsExactly(Map.entry(topic("begun") + "-0", 3L), new SimpleEntry<>(topic("begun") + "-1", null));
+        assertThat(report.replayed()).isOne();
+    }
+
+    /** As if the library had been switched off for a while: what was lost and what was processed meanwhile look alike. */
+    @Test
+    void recordsAreReplayedOnlyFromTheNamedTimeOn() {
+        Instant enabled = Instant.now().minusSeconds(60);
+        send("interrupted", "interrupted first");
+        awaitCaughtUp("interrupted");
+        MessageListenerContainer container = containerOf("interrupted");
+        container.stop();
+        sendAt(enabled.minusMillis(1), "interrupted", "interrupted while disabled");
+        sendAt(enabled, "interrupted", "interrupted lost");
+        commitAll("interrupted");
+        ReconciliationReport looked = reconcile("interrupted");
+        assertFates(looked, "1 PROCESSED, 2 MISSING");
+        assertThat(looked.replayed()).isZero();
+        assertThat(reconcile(new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled))
+                        .replayed())
+                .isOne();
+        container.start();
+        awaitCaughtUp("interrupted");
+        assertThat(effectsOf("interrupted")).containsExactly("interrupted first", "interrupted lost");
     }
 
     /** A record that says that it stood elsewhere before, as one that was retried or redriven. */
@@ -132,6 +171,22 @@ class ReconciliationIT extends SharedApplicationTest {
         RepublishedHeaders.of(List.of(), new RecordCoordinates(topic(kind), 0, offset), name -> false)
                 .forEach(copy.headers()::add);
         return copy;
+    }
+
+    @Test
+    void whatAnInterceptorMayHaveSkippedIsNotReplayed() {
+        send("intercepted", "intercepted a", "intercepted is skipped");
+        awaitCaughtUp("intercepted");
+        assertFates(reconcile("intercepted"), "1 PROCESSED, 1 MISSING");
+        for (String consumer : List.of("intercepted", "intercepted-batch")) {
+            assertThrown(
+                    OperatorActionException.class,
+                    () -> replay(consumer),
+                    "'" + consumer + "'",
+                    "RecordInterceptor",
+                    "without replayFrom");
+        }
+        assertThat(replay("observed").failure()).isNull();
     }
 
     @Test
@@ -189,6 +244,8 @@ class ReconciliationIT extends SharedApplicationTest {
         this.app.send(topic("twice"), "tombstone", null);
         awaitCaughtUp("twice");
         assertFates(reconcile("twice"), "3 PROCESSED");
+        forgetRow("twice", "twice b");
+        assertThat(replay("twice").replayed()).isOne();
     }
 
     @Test
@@ -233,8 +290,6 @@ class ReconciliationIT extends SharedApplicationTest {
     @Test
     void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
         assertThrown(
-                OperatorActionException.class, () -> reconcile("placed"), "'placed'", "#coordinates", "#payload");
-        assertThrown(
                 OperatorActionException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
         assertThrown(
                 OperatorActionException.class,
@@ -269,10 +324,10 @@ class ReconciliationIT extends SharedApplicationTest {
         ReconciliationReport report = reconcile("redriven");
         assertFates(report, "1 PROCESSED, 1 DEAD_LETTERED, 1 MISSING");
         assertThat(report.missing().get(0).record().offset()).isEqualTo(2);
-        TestApplication.commitBeginning(topic("redriven"), topic("redriven"));
+        replay("redriven");
         container.start();
         awaitCaughtUp("redriven");
-        assertFates(reconcile("redriven"), "1 PROCESSED, 2 DEAD_LETTERED");
+        assertFates(reconcile("redriven"), "1 PROCESSED, 3 DEAD_LETTERED");
         Listeners.MENDED.add("redriven");
         deadLetters.redriveAll("redriven");
         Awaitility.await().until(() -> effectsOf("redriven").equals(List.of("redriven fails", "redriven first")));
@@ -360,6 +415,10 @@ class ReconciliationIT extends SharedApplicationTest {
         return reconcile(ReconciliationRequest.of(consumer, Duration.ofDays(1)));
     }
 
+    private ReconciliationReport replay(String consumer) {
+        return reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), Instant.EPOCH));
+    }
+
     private ReconciliationReport reconcile(ReconciliationRequest request) {
         this.reconciliation.start(request);
         return awaitEnd(request.consumer());
@@ -392,9 +451,31 @@ class ReconciliationIT extends SharedApplicationTest {
                     factory.setCommonErrorHandler(new DefaultErrorHandler((record, ex) -> {}, new FixedBackOff(0, 0))));
         }
 
+        @Bean
+        static ContainerFactory intercepting(ContainerFactory plain) {
+            return plain.with(factory -> factory.setRecordInterceptor(
+                    (record, consumer) -> String.valueOf(record.value()).contains("is skipped") ? null : record));
+        }
+
+        @Bean
+        static ContainerFactory interceptingBatches(ContainerFactory plain) {
+            return plain.with(factory -> factory.setBatchInterceptor((records, consumer) -> records));
+        }
+
+        @OfKind(value = "intercepted", containerFactory = "intercepting")
+        void intercepted(String payload) {}
+
+        @OfKind(value = "intercepted-batch", batch = "true", containerFactory = "interceptingBatches")
+        void interceptedBatch(List<String> payloads) {}
+
         @OfKind("begun")
         void begun(String payload) {
             work("begun", payload);
+        }
+
+        @OfKind("interrupted")
+        void interrupted(String payload) {
+            work("interrupted", payload);
         }
 
         @Bean
@@ -425,11 +506,13 @@ class ReconciliationIT extends SharedApplicationTest {
         @OfKind(value = "arguments", key = "#payload + ' ' + #partition")
         void arguments(String payload, @Header(KafkaHeaders.RECEIVED_PARTITION) int partition) {}
 
-        @OfKind(value = "placed", key = "#coordinates")
-        void placed(String payload) {}
-
         @OfKind(value = "converted", key = "#number")
         void converted(Integer number) {}
+
+        @OfKind(value = "recreated", key = "#coordinates")
+        void recreated(String payload) {
+            work("recreated", payload);
+        }
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 3_600_000))
         @OfKind("retried")
@@ -497,6 +580,9 @@ class ReconciliationIT extends SharedApplicationTest {
 
         @OfKind(value = "positions", strategy = DeduplicationStrategy.OFFSET)
         void positions(String payload) {}
+
+        @OfKind("observed")
+        void observed(String payload) {}
 
         @OfKind(value = "kept", containerFactory = "dropping", inbox = "true")
         void kept(String payload) {

@@ -18,6 +18,7 @@ import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterQuery;
 import dev.idempotency.redrive.DeadLetterStatus;
 import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.ExceptionPattern;
 import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
@@ -51,7 +52,7 @@ class RedriveIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() throws Exception {
-        List<String> dying = List.of("plain", "stubborn", "slow", "aged", "positions");
+        List<String> dying = List.of("plain", "stubborn", "chosen", "slow", "aged", "positions");
         createTopics(2, dying.toArray(String[]::new));
         createTopics(2, "retried", "healthy", "bystander");
         TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt");
@@ -118,6 +119,22 @@ class RedriveIT extends SharedApplicationTest {
                         topic("stubborn"), exhausted.record().partition(), 0));
         assertThat(this.deadLetters.redrive("stubborn", exhausted.record()).exhausted())
                 .isOne();
+    }
+
+    @Test
+    void thoseWithAnExceptionAreChosenAndTheOthersComeNextTime() {
+        List.of("chosen state", "chosen argument", "chosen state again").forEach(id -> sendTo("chosen", 0, id));
+        awaitDeadLetters("chosen", 3);
+        mend("chosen");
+        RedriveReport report = this.deadLetters.redriveMatching("chosen", new ExceptionPattern("*ArgumentException"));
+        assertThat(report.selection()).isEqualTo("*ArgumentException");
+        awaitEnd("chosen");
+        awaitCaughtUp("chosen");
+        assertThat(effectsOf("chosen")).containsExactly("chosen argument");
+        assertThat(redriveAll("chosen").sent()).isEqualTo(3);
+        awaitCaughtUp("chosen");
+        assertThat(redriveAll("chosen").sent()).isZero();
+        assertThat(effectsOf("chosen")).containsExactly("chosen argument", "chosen state", "chosen state again");
     }
 
     @Test
@@ -264,7 +281,8 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(report.expired()).isOne();
         List<DeadLetter> letters = letters("aged");
         assertThat(letters).extracting(DeadLetter::status).startsWith(DeadLetterStatus.EXPIRED);
-        assertThat(redriveAll("aged").sent()).isZero();
+        this.deadLetters.redriveMatching("aged", new ExceptionPattern("*"));
+        assertThat(awaitEnd("aged").sent()).isZero();
         awaitCaughtUp("aged");
         assertThat(effectsOf("aged")).containsExactly("aged young");
         assertThat(this.deadLetters.redrive("aged", letters.get(0).record()).sent())
@@ -353,6 +371,11 @@ class RedriveIT extends SharedApplicationTest {
         @OfKind("stubborn")
         void stubborn(String payload) {
             work("stubborn", payload);
+        }
+
+        @OfKind("chosen")
+        void chosen(String payload) {
+            work("chosen", payload);
         }
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50))
