@@ -108,9 +108,9 @@ final class ContainerCheck {
         if (ListenerContainers.ignoresRecords(handler)) {
             report.add(
                     StartupCheck.ERROR_HANDLER,
-                    "Its container's error handler implements neither handleRemaining nor handleOne, which are called for"
-                            + " batches, too.",
-                    "Use a DefaultErrorHandler, or implement handleRemaining and seeksAfterHandling.");
+                    "Its container's error handler does not implement handleOne, nor handleRemaining with"
+                            + " seeksAfterHandling, which is called for batches, too.",
+                    "Use a DefaultErrorHandler, or implement what is called: handleBatch never is.");
         }
         if (handler instanceof CommonLoggingErrorHandler
                 || (handler instanceof FailedRecordProcessor processor

@@ -1,5 +1,7 @@
 package dev.idempotency.internal.check;
 
+import java.util.regex.Pattern;
+import org.springframework.beans.factory.ListableBeanFactory;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.event.ConsumerDescription;
@@ -10,16 +12,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.util.StringUtils;
 
 /**
  * Checks a listener against the others of the application: it alone claims under its name, always under the same one, and gets
  * all messages of its topics.
  */
-record OtherListenersCheck(ConfigurableListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
+record OtherListenersCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
+
+    /** A UUID, or Spring Boot's {@code random.value}, behind whatever property or code it is. */
+    private static final Pattern RANDOM = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}");
 
     void check(ProtectedListener listener, Report report) {
         if (listener.isForRetries()) {
@@ -27,14 +28,11 @@ record OtherListenersCheck(ConfigurableListableBeanFactory beanFactory, Supplier
         }
         checkOthers(listener, report);
         checkTopics(listener, report);
-        boolean named = StringUtils.hasText(listener.annotation().consumer());
-        Stream<String> expressions = named ? Stream.of(listener.annotation().consumer()) : groupExpressions(listener);
-        if (expressions.anyMatch(this::isRandom)) {
+        if (RANDOM.matcher(listener.consumer().name()).find()) {
             report.add(
                     StartupCheck.UNSTABLE_CONSUMER_NAME,
-                    "Its consumer name '%s' is %s."
-                            .formatted(
-                                    listener.consumer().name(), named ? "random" : "made of a group id that is random"),
+                    "Its consumer name '%s' contains a random value, perhaps of its group id."
+                            .formatted(listener.consumer().name()),
                     "Name the consumer in @IdempotentListener(consumer = …), always by the same name.");
         }
     }
@@ -98,27 +96,5 @@ record OtherListenersCheck(ConfigurableListableBeanFactory beanFactory, Supplier
     private static String sources(ProtectedListener listener) {
         return "topics %s in group '%s'"
                 .formatted(listener.consumer().topics(), listener.consumer().groupId());
-    }
-
-    private static Stream<String> groupExpressions(ProtectedListener listener) {
-        return listener.kafkaListeners().flatMap(annotation -> {
-            Stream<String> own = Stream.of(annotation.groupId(), annotation.idIsGroup() ? annotation.id() : "");
-            return own.anyMatch(StringUtils::hasText)
-                    ? Stream.of(annotation.groupId(), annotation.id())
-                    : Stream.of("${spring.kafka.consumer.group-id:}");
-        });
-    }
-
-    /** A random value is another one each time that it is resolved, behind whatever property it is. */
-    private boolean isRandom(String expression) {
-        return expression.contains("randomUUID") || !Objects.equals(resolve(expression), resolve(expression));
-    }
-
-    private @Nullable String resolve(String expression) {
-        try {
-            return this.beanFactory.resolveEmbeddedValue(expression);
-        } catch (IllegalArgumentException ex) {
-            return null;
-        }
     }
 }

@@ -1,8 +1,7 @@
 package dev.idempotency.internal.dedup;
 
-import dev.idempotency.RecordCoordinates;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public interface ClaimStrategy {
 
     /** Refuses records of one delivery whose order would make a duplicate of one that has not been processed. */
-    default void requireOrder(Stream<RecordCoordinates> delivered) {}
+    default void requireOrder(List<? extends ConsumerRecord<?, ?>> delivered) {}
 
     /**
      * Lets messages of a delivery in, which becomes binding when the current transaction commits. Waits for another one

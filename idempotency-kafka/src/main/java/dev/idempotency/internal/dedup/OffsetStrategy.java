@@ -1,5 +1,6 @@
 package dev.idempotency.internal.dedup;
 
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DuplicateKind;
@@ -20,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
@@ -59,19 +59,22 @@ final class OffsetStrategy implements ClaimStrategy {
 
     /** One by one, each record moves the position past those that should have come before it. */
     @Override
-    public void requireOrder(Stream<RecordCoordinates> delivered) {
-        Map<TopicPartition, RecordCoordinates> last = new HashMap<>();
-        delivered.forEach(next -> {
-            RecordCoordinates before = last.put(new TopicPartition(next.topic(), next.partition()), next);
-            if (before != null && before.offset() >= next.offset()) {
+    public void requireOrder(List<? extends ConsumerRecord<?, ?>> delivered) {
+        for (int i = 1; i < delivered.size(); i++) {
+            ConsumerRecord<?, ?> before = delivered.get(i - 1);
+            ConsumerRecord<?, ?> next = delivered.get(i);
+            if (next.offset() <= before.offset()
+                    && next.partition() == before.partition()
+                    && next.topic().equals(before.topic())) {
                 throw new StoreFailedException(
-                        ("Records of a partition are not in the order of their offsets, by which consumer '%3$s'"
-                                        + " recognises duplicates: %1$s comes after %2$s. It waits. Let no BatchInterceptor reorder"
-                                        + " or repeat records, or use DeduplicationStrategy.MESSAGE_ID.")
-                                .formatted(next, before, this.consumer),
+                        ("Records of a partition are not in the order of their offsets, by which consumer '%s' recognises"
+                                        + " duplicates: offset %d comes after %d in %s-%d. It waits. Let no BatchInterceptor"
+                                        + " reorder or repeat records, or use DeduplicationStrategy.MESSAGE_ID.")
+                                .formatted(
+                                        this.consumer, next.offset(), before.offset(), next.topic(), next.partition()),
                         null);
             }
-        });
+        }
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.idempotency.internal.definition;
 
+import java.time.Duration;
+import java.util.function.Function;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.OnConflict;
@@ -8,7 +10,6 @@ import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Stream;
@@ -20,7 +21,10 @@ import org.springframework.kafka.support.KafkaHeaders;
 
 /** Handles a listener's messages that have the id of another message, but another payload. Warns once a minute. */
 public record ConflictHandling(
-        OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, WarningInterval warnings) {
+        OnConflict mode,
+        Function<ConsumerRecord<?, ?>, @Nullable Long> digester,
+        IdempotencyEventListener observer,
+        WarningInterval warnings) {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
@@ -39,8 +43,11 @@ public record ConflictHandling(
             IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
-        PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
-        return new ConflictHandling(mode, digester, observer, new WarningInterval(System::nanoTime));
+        return new ConflictHandling(
+                mode,
+                compared ? receivedBytes.digestIn(candidate.container()) : record -> null,
+                observer,
+                new WarningInterval(System::nanoTime, Duration.ofMinutes(1)));
     }
 
     /**
@@ -50,7 +57,7 @@ public record ConflictHandling(
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
         boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(KafkaCoordinates.of(record));
-        return (copy && !hadConflict(record)) ? null : this.digester.digest(record);
+        return (copy && !hadConflict(record)) ? null : this.digester.apply(record);
     }
 
     private static boolean hadConflict(ConsumerRecord<?, ?> record) {

@@ -1,5 +1,6 @@
 package dev.idempotency.internal.definition;
 
+import java.time.Duration;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
@@ -21,7 +22,7 @@ public final class KeyFailures {
 
     private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
 
-    private final WarningInterval warnings = new WarningInterval(System::nanoTime);
+    private final WarningInterval warnings = new WarningInterval(System::nanoTime, Duration.ofMinutes(1));
     private final ConsumerDescription consumer;
     private final boolean fromHeaders;
     private final BooleanSupplier processedAny;

@@ -1,5 +1,6 @@
 package dev.idempotency.internal.kafka;
 
+import java.util.function.Function;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -68,7 +69,7 @@ public final class DeserializerInstrumentation {
     }
 
     /** Digests what a container's consumers receive. */
-    public PayloadDigester digestIn(AbstractMessageListenerContainer<?, ?> container) {
+    public Function<ConsumerRecord<?, ?>, @Nullable Long> digestIn(AbstractMessageListenerContainer<?, ?> container) {
         rememberIn(container);
         return this.received::digestOf;
     }

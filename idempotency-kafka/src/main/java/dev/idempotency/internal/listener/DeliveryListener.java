@@ -4,7 +4,6 @@ import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.BatchFailure;
 import dev.idempotency.internal.failure.ConsumerThreadState;
-import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
@@ -89,8 +88,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
     final ConsumerThreadState begin(List<ConsumerRecord<K, V>> records) {
         ConsumerThreadState state = ConsumerThreadState.current();
         state.begin();
-        this.methods.definitions().forEach(each -> each.strategy()
-                .requireOrder(records.stream().map(KafkaCoordinates::of)));
+        this.methods.definitions().forEach(each -> each.strategy().requireOrder(records));
         return state;
     }
 

@@ -31,7 +31,7 @@ class ConflictHandlingTests {
             OnConflict.WARN,
             record -> 42L,
             IdempotencyEventListener.NO_OP,
-            new WarningInterval(this.clock::get));
+            new WarningInterval(this.clock::get, Duration.ofMinutes(1)));
 
     private static Conflict conflict(long offset) {
         return new Conflict(

@@ -74,10 +74,10 @@ class ReceivedRecordsTests {
         Headers tombstone = new RecordHeaders();
         this.received.remember(tombstone, true, bytes('k'));
         assertThat(this.received.digestOf(record(headers, null, "made of it")))
-                .isEqualTo(PayloadDigester.of(ByteBuffer.wrap(new byte[] {'v'})));
-        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(PayloadDigester.OF_NO_VALUE);
+                .isEqualTo(ReceivedRecords.digest(ByteBuffer.wrap(new byte[] {'v'})));
+        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(ReceivedRecords.NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), null, null)))
-                .isEqualTo(PayloadDigester.OF_NO_VALUE);
+                .isEqualTo(ReceivedRecords.NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), "k", "put in its place")))
                 .isNull();
     }
@@ -103,11 +103,11 @@ class ReceivedRecordsTests {
     void lengthAndChecksumAreInOneNumber() {
         // The check value of CRC-32C.
         ByteBuffer payload = ByteBuffer.wrap("123456789".getBytes(StandardCharsets.UTF_8));
-        assertThat(PayloadDigester.of(payload)).isEqualTo((9L << 32) | 0xE3069283L);
+        assertThat(ReceivedRecords.digest(payload)).isEqualTo((9L << 32) | 0xE3069283L);
         assertThat(payload.remaining()).isEqualTo(9);
-        assertThat(PayloadDigester.of(ByteBuffer.allocate(0)))
+        assertThat(ReceivedRecords.digest(ByteBuffer.allocate(0)))
                 .as("no value is not an empty one")
                 .isZero()
-                .isNotEqualTo(PayloadDigester.OF_NO_VALUE);
+                .isNotEqualTo(ReceivedRecords.NO_VALUE);
     }
 }
