@@ -1,5 +1,11 @@
 package dev.idempotency.actuate;
 
+import org.apache.kafka.common.utils.Bytes;
+import dev.idempotency.RecordCoordinates;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.job.Page;
 import dev.idempotency.redrive.DeadLetter;
@@ -30,9 +36,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * management.endpoint.idempotencydeadletters.access} is {@code unrestricted}.
  */
 @RegisterReflectionForBinding({
-    DeadLetterReport.class,
-    DeadLetterReport.PageReport.class,
-    DeadLetterReport.Overview.class,
+    IdempotencyDeadLettersEndpoint.DeadLetterReport.class,
+    IdempotencyDeadLettersEndpoint.DeadLetterReport.PageReport.class,
+    IdempotencyDeadLettersEndpoint.DeadLetterReport.Overview.class,
     EndpointInput.Refused.class,
     RedriveReport.class
 })
@@ -148,5 +154,60 @@ public record IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showV
             EndpointInput.audit(security, consumer, "end of the redrive");
         }
         return EndpointInput.noContent(cancelled);
+    }
+
+    /** A dead letter: sanitized unless values are shown, but for names, sizes and the class of its exception. */
+    record DeadLetterReport(
+            Entry letter,
+            InboxMessageReport.@Nullable Bytes key,
+            List<InboxMessageReport.HeaderReport> headers,
+            InboxMessageReport.@Nullable Bytes payload) {
+
+        static DeadLetterReport of(DeadLetterMessage message, boolean showValues) {
+            return new DeadLetterReport(
+                    Entry.of(message.letter(), showValues),
+                    InboxMessageReport.Bytes.of(message.key(), showValues),
+                    InboxMessageReport.HeaderReport.of(message.headers(), showValues),
+                    InboxMessageReport.Bytes.of(message.payload(), showValues));
+        }
+
+        /** A {@link DeadLetter} as a flat JSON object, named by where it stands. */
+        record Entry(
+                String deadLetter,
+                String status,
+                @Nullable RecordCoordinates original,
+                @Nullable String group,
+                @Nullable String exception,
+                @Nullable String message,
+                Instant at,
+                int redrives,
+                @Nullable Integer payloadSize) {
+
+            static Entry of(DeadLetter letter, boolean showValues) {
+                return new Entry(
+                        letter.record().toString(),
+                        letter.status().toString(),
+                        letter.original(),
+                        letter.group(),
+                        letter.exception(),
+                        (letter.message() == null || showValues) ? letter.message() : SanitizableData.SANITIZED_VALUE,
+                        letter.at(),
+                        letter.redrives(),
+                        letter.payloadSize());
+            }
+        }
+
+        /** Some dead letters of a consumer: {@code next} is what to ask for {@code after}, if there may be more. */
+        record PageReport(
+                List<Entry> deadLetters,
+                Collection<String> topics,
+                @Nullable String next,
+                @Nullable RedriveReport redrive) {}
+
+        /** All consumers, each with the redrive that runs, or ran last. */
+        record Overview(Collection<ConsumerEntry> consumers) {}
+
+        /** One of them. */
+        record ConsumerEntry(String consumer, @Nullable RedriveReport redrive) {}
     }
 }
