@@ -1,6 +1,5 @@
 package dev.idempotency.actuate;
 
-import org.apache.kafka.common.utils.Bytes;
 import dev.idempotency.RecordCoordinates;
 import java.time.Instant;
 import java.util.Collection;
