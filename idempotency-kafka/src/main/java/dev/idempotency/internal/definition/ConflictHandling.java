@@ -1,5 +1,6 @@
 package dev.idempotency.internal.definition;
 
+import dev.idempotency.internal.failure.WarningInterval;
 import java.time.Duration;
 import java.util.function.Function;
 import dev.idempotency.DeduplicationStrategy;

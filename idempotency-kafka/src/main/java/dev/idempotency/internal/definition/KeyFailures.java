@@ -1,5 +1,6 @@
 package dev.idempotency.internal.definition;
 
+import dev.idempotency.internal.failure.WarningInterval;
 import java.time.Duration;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;

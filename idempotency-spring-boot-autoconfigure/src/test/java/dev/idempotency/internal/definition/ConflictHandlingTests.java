@@ -1,5 +1,6 @@
 package dev.idempotency.internal.definition;
 
+import dev.idempotency.internal.failure.WarningInterval;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageConflictException;
