@@ -91,9 +91,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
                             .toList(),
                     consumer);
         }
-        if (records.size() > 1) {
-            throw Redelivery.seekAfter(failure, failed, consumer, container);
-        }
+        throw Redelivery.seekAfter(failure, failed, consumer, container);
     }
 
     @Override
