@@ -594,7 +594,7 @@ class FaultyListeners {
                 case "intercepted" -> container.setRecordInterceptor((record, consumer) -> record);
                 case "dropping" -> container.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
                 case "logging" -> container.setCommonErrorHandler(new CommonLoggingErrorHandler());
-                case "batchesOnly" -> container.setCommonErrorHandler(new BatchErrorHandler());
+                case "batchesOnly" -> container.setCommonErrorHandler(errorHandlerOfBatches());
                 case "recovering" ->
                     container.setCommonErrorHandler(new DefaultErrorHandler(
                             new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
@@ -603,32 +603,34 @@ class FaultyListeners {
         };
     }
 
-    /** As its author thinks, it seeks back; but of a batch one record at a time is handed over. */
-    static class BatchErrorHandler implements CommonErrorHandler {
+    /** It says that it seeks, and implements what is called for batches and without seeking only. */
+    private static CommonErrorHandler errorHandlerOfBatches() {
+        return new CommonErrorHandler() {
 
-        @Override
-        public boolean seeksAfterHandling() {
-            return true;
-        }
+            @Override
+            public boolean seeksAfterHandling() {
+                return true;
+            }
 
-        @Override
-        public boolean handleOne(
-                Exception thrown,
-                ConsumerRecord<?, ?> record,
-                Consumer<?, ?> consumer,
-                MessageListenerContainer container) {
-            return false;
-        }
+            @Override
+            public boolean handleOne(
+                    Exception thrown,
+                    ConsumerRecord<?, ?> record,
+                    Consumer<?, ?> consumer,
+                    MessageListenerContainer container) {
+                return false;
+            }
 
-        @Override
-        public void handleBatch(
-                Exception thrown,
-                ConsumerRecords<?, ?> records,
-                Consumer<?, ?> consumer,
-                MessageListenerContainer container,
-                Runnable invokeListener) {
-            throw new IllegalStateException(thrown);
-        }
+            @Override
+            public void handleBatch(
+                    Exception thrown,
+                    ConsumerRecords<?, ?> records,
+                    Consumer<?, ?> consumer,
+                    MessageListenerContainer container,
+                    Runnable invokeListener) {
+                throw new IllegalStateException(thrown);
+            }
+        };
     }
 
     @Bean
