@@ -37,7 +37,9 @@ public enum StartupCheck {
             Level.WARN,
             "After a crash between commit and reply the message is a duplicate, and the reply is never sent."),
     CONSUMER_FACTORY(
-            Level.FAIL, "What it receives could not be kept for dead letters, nor be given up if it is unreadable.", true),
+            Level.FAIL,
+            "What it receives could not be kept for dead letters, nor be given up if it is unreadable.",
+            true),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     ERROR_HANDLER(Level.FAIL, "A message that fails would be logged and lost."),
     LISTENER_ERROR_HANDLER(

@@ -1,9 +1,7 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.event.CleanupRun;
-import dev.idempotency.retention.Cleanup.CleanupStatus;
-import java.time.Instant;
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.event.CleanupRun;
 import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.internal.event.ConsumerOutage;
 import dev.idempotency.internal.event.ConsumerOutages;
@@ -14,8 +12,10 @@ import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.PartitionPosition;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.Cleanup.CleanupStatus;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -150,7 +150,8 @@ public record ConsumerReports(
     record StoreReport(@Nullable Long rows, @Nullable List<StoreStatistics.Slot> slots) {}
 
     /** The cleanup of this instance. */
-    record CleanupReport(@Nullable Success lastRun, @Nullable Failure failure) {
+    record CleanupReport(
+            @Nullable Success lastRun, @Nullable Failure failure) {
 
         /** A {@link CleanupRun} that did not fail. */
         record Success(Instant at, Duration took, long deleted, boolean keepsUp) {}

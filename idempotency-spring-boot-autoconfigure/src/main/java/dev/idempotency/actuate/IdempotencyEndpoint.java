@@ -1,16 +1,16 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.internal.database.StoredVersion;
-import dev.idempotency.store.ProcessedMessage;
-import java.time.Duration;
-import java.time.Instant;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.internal.database.StoredVersion;
 import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
+import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,7 +31,11 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * forgotten, and steps settled, once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
  * web servers refuse or change some characters in paths.
  */
-@RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, IdempotencyEndpoint.MessageReport.class})
+@RegisterReflectionForBinding({
+    ConsumerReports.Report.class,
+    ConsumerReports.ConsumerReport.class,
+    IdempotencyEndpoint.MessageReport.class
+})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public record IdempotencyEndpoint(
         ConsumerReports reports,

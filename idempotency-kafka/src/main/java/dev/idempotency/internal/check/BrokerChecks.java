@@ -1,12 +1,10 @@
 package dev.idempotency.internal.check;
 
-import dev.idempotency.internal.failure.ErrorHandlerInstaller;
-import dev.idempotency.internal.kafka.ListenerContainers;
-import java.util.regex.Pattern;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.definition.ProtectedListener;
+import dev.idempotency.internal.failure.ErrorHandlerInstaller;
 import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.ListenerContainers;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
@@ -26,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /** Asks the brokers about topics, on a separate thread and for a limited time. Findings are only logged. */
 record BrokerChecks(

@@ -1,7 +1,5 @@
 package dev.idempotency.internal.check;
 
-import java.util.regex.Pattern;
-import org.springframework.beans.factory.ListableBeanFactory;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.StartupCheck;
 import dev.idempotency.event.ConsumerDescription;
@@ -12,6 +10,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
  * Checks a listener against the others of the application: it alone claims under its name, always under the same one, and gets

@@ -1,7 +1,7 @@
 package dev.idempotency.internal.dedup;
 
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,5 @@
 package dev.idempotency.internal.dedup;
 
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DuplicateKind;
@@ -21,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;

@@ -1,18 +1,18 @@
 package dev.idempotency.internal.definition;
 
-import dev.idempotency.internal.failure.WarningInterval;
-import java.time.Duration;
-import java.util.function.Function;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.internal.failure.WarningInterval;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;

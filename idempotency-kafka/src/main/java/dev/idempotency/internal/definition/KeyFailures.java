@@ -1,7 +1,5 @@
 package dev.idempotency.internal.definition;
 
-import dev.idempotency.internal.failure.WarningInterval;
-import java.time.Duration;
 import dev.idempotency.ConsumerWaitingException;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.DeduplicationStrategy;
@@ -11,7 +9,9 @@ import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
+import dev.idempotency.internal.failure.WarningInterval;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -21,10 +21,7 @@ import org.springframework.messaging.converter.MessageConversionException;
 
 /** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
 record ContainerSuspension(
-        Outage outage,
-        ConsumerPauses pauses,
-        IdempotencyEventListener observer,
-        MessageListenerContainer container) {
+        Outage outage, ConsumerPauses pauses, IdempotencyEventListener observer, MessageListenerContainer container) {
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
 

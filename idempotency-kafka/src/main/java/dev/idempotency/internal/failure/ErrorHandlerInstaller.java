@@ -58,9 +58,7 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
     }
 
     public void install(
-            AbstractMessageListenerContainer<?, ?> container,
-            String consumer,
-            IdempotencyEventListener observer) {
+            AbstractMessageListenerContainer<?, ?> container, String consumer, IdempotencyEventListener observer) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);

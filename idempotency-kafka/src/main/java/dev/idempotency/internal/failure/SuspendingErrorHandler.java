@@ -1,7 +1,7 @@
 package dev.idempotency.internal.failure;
 
-import java.util.ArrayList;
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -81,8 +81,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
         try {
-            handleFirst(
-                    BatchFailure.withoutName(failure), new ArrayList<>(List.of(failed)), consumer, container);
+            handleFirst(BatchFailure.withoutName(failure), new ArrayList<>(List.of(failed)), consumer, container);
         } finally {
             Redelivery.seekToFirst(
                     records.stream()

@@ -1,8 +1,8 @@
 package dev.idempotency.internal.kafka;
 
-import java.util.function.Function;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;

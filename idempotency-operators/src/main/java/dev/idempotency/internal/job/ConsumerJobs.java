@@ -1,11 +1,11 @@
 package dev.idempotency.internal.job;
 
-import java.util.concurrent.CountDownLatch;
 import dev.idempotency.OperatorActionException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;

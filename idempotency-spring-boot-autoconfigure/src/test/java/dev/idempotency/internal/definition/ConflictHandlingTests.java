@@ -1,6 +1,5 @@
 package dev.idempotency.internal.definition;
 
-import dev.idempotency.internal.failure.WarningInterval;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageConflictException;
@@ -9,6 +8,7 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.internal.failure.WarningInterval;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
