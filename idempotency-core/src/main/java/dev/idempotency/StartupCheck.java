@@ -41,7 +41,7 @@ public enum StartupCheck {
             "What it receives could not be kept for dead letters, nor be given up if it is unreadable.",
             true),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
-    ERROR_HANDLER(Level.FAIL, "A message that fails would be logged and lost."),
+    BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
             "If it returns, after the rollback, instead of throwing, the offset is committed and the message lost."),

@@ -105,12 +105,11 @@ final class ContainerCheck {
 
     private static void checkErrorHandling(ProtectedListener listener, Report report) {
         CommonErrorHandler handler = ErrorHandlerInstaller.handlerOf(listener.container());
-        if (ListenerContainers.ignoresRecords(handler)) {
+        if (ListenerContainers.deliversBatches(listener.container()) && ListenerContainers.ignoresBatches(handler)) {
             report.add(
-                    StartupCheck.ERROR_HANDLER,
-                    "Its container's error handler does not implement handleOne, nor handleRemaining with"
-                            + " seeksAfterHandling, which is called for batches, too.",
-                    "Use a DefaultErrorHandler, or implement what is called: handleBatch never is.");
+                    StartupCheck.BATCH_ERROR_HANDLER,
+                    "Its container delivers batches, and its error handler does not implement handleBatch.",
+                    "Use a DefaultErrorHandler, or implement handleBatch.");
         }
         if (handler instanceof CommonLoggingErrorHandler
                 || (handler instanceof FailedRecordProcessor processor

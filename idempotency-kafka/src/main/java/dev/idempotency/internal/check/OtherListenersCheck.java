@@ -10,17 +10,16 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
-import org.springframework.beans.factory.ListableBeanFactory;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.StringUtils;
 
 /**
  * Checks a listener against the others of the application: it alone claims under its name, always under the same one, and gets
  * all messages of its topics.
  */
-record OtherListenersCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
-
-    /** A UUID, or Spring Boot's {@code random.value}, behind whatever property or code it is. */
-    private static final Pattern RANDOM = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}");
+record OtherListenersCheck(ConfigurableListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
 
     void check(ProtectedListener listener, Report report) {
         if (listener.isForRetries()) {
@@ -28,11 +27,14 @@ record OtherListenersCheck(ListableBeanFactory beanFactory, Supplier<List<Protec
         }
         checkOthers(listener, report);
         checkTopics(listener, report);
-        if (RANDOM.matcher(listener.consumer().name()).find()) {
+        boolean named = StringUtils.hasText(listener.annotation().consumer());
+        Stream<String> expressions = named ? Stream.of(listener.annotation().consumer()) : groupExpressions(listener);
+        if (expressions.anyMatch(this::isRandom)) {
             report.add(
                     StartupCheck.UNSTABLE_CONSUMER_NAME,
-                    "Its consumer name '%s' contains a random value, perhaps of its group id."
-                            .formatted(listener.consumer().name()),
+                    "Its consumer name '%s' is %s."
+                            .formatted(
+                                    listener.consumer().name(), named ? "random" : "made of a group id that is random"),
                     "Name the consumer in @IdempotentListener(consumer = …), always by the same name.");
         }
     }
@@ -96,5 +98,27 @@ record OtherListenersCheck(ListableBeanFactory beanFactory, Supplier<List<Protec
     private static String sources(ProtectedListener listener) {
         return "topics %s in group '%s'"
                 .formatted(listener.consumer().topics(), listener.consumer().groupId());
+    }
+
+    private static Stream<String> groupExpressions(ProtectedListener listener) {
+        return listener.kafkaListeners().flatMap(annotation -> {
+            Stream<String> own = Stream.of(annotation.groupId(), annotation.idIsGroup() ? annotation.id() : "");
+            return own.anyMatch(StringUtils::hasText)
+                    ? Stream.of(annotation.groupId(), annotation.id())
+                    : Stream.of("${spring.kafka.consumer.group-id:}");
+        });
+    }
+
+    /** A random value is another one each time that it is resolved, behind whatever property it is. */
+    private boolean isRandom(String expression) {
+        return expression.contains("randomUUID") || !Objects.equals(resolve(expression), resolve(expression));
+    }
+
+    private @Nullable String resolve(String expression) {
+        try {
+            return this.beanFactory.resolveEmbeddedValue(expression);
+        } catch (IllegalArgumentException ex) {
+            return null;
+        }
     }
 }

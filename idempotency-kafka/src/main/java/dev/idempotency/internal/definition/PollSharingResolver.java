@@ -41,7 +41,7 @@ record PollSharingResolver(boolean byDefault, ConfigurableListableBeanFactory be
             return new Decision(false, false, List.of());
         }
         Obstacles obstacles = new Obstacles(new ArrayList<>());
-        addObstacles(first.container(), obstacles);
+        addObstacles(first.container(), demanded, obstacles);
         addObstacles(first, listeners.get(0), obstacles);
         boolean granted = obstacles.found().isEmpty() && listeners.get(0).definition() != null;
         return new Decision(granted, demanded, obstacles.found());
@@ -59,7 +59,8 @@ record PollSharingResolver(boolean byDefault, ConfigurableListableBeanFactory be
         }
     }
 
-    private static void addObstacles(AbstractMessageListenerContainer<?, ?> container, Obstacles obstacles) {
+    private static void addObstacles(
+            AbstractMessageListenerContainer<?, ?> container, boolean demanded, Obstacles obstacles) {
         ContainerProperties properties = container.getContainerProperties();
         obstacles.add(
                 BY_THE_LISTENER.contains(properties.getAckMode()),
@@ -79,6 +80,11 @@ record PollSharingResolver(boolean byDefault, ConfigurableListableBeanFactory be
                         || !properties.getObservationRegistry().isNoop(),
                 "Its container observes each record, which it does not for the records of a batch.",
                 "Switch off spring.kafka.listener.observation-enabled, or setObservationEnabled in its container factory");
+        // A demand is answered by the check of error handlers, which can be relaxed.
+        obstacles.add(
+                !demanded && ListenerContainers.ignoresBatches(container.getCommonErrorHandler()),
+                "Its container's error handler does not implement handleBatch.",
+                "Use a DefaultErrorHandler");
     }
 
     private void addObstacles(ListenerCandidate candidate, ProtectedListener known, Obstacles obstacles) {

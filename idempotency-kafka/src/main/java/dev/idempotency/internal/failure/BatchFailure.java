@@ -8,8 +8,8 @@ import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
 /**
- * Names the record at which a batch or poll failed, when it was processed one by one. What a listener or an interceptor names
- * is not trusted: the records before it are redelivered, too.
+ * Names the record at which a batch or poll failed. Error handlers commit the offsets of all records before that one, so
+ * what a listener or an interceptor names is not trusted: the batch is split instead.
  */
 public final class BatchFailure {
 
@@ -25,7 +25,7 @@ public final class BatchFailure {
 
     private BatchFailure() {}
 
-    /** Says that this record failed, and that those before it are processed. */
+    /** Tells the error handler that this record failed, and all before it in its partition are committed. */
     public static RuntimeException at(ConsumerRecord<?, ?> record, Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null

@@ -96,7 +96,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     }
 
     @Override
-    public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception exception) {
+    public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception thrown) {
+        Exception exception = BatchFailure.withoutName(thrown);
         RecordCoordinates coordinates = KafkaCoordinates.of(record);
         String topic = record.topic() + this.suffix;
         ConsumerRecord<?, ?> found = this.received.find(record);

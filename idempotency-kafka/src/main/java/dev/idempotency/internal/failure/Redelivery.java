@@ -10,6 +10,7 @@ import java.util.Set;
 import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.core.log.LogAccessor;
@@ -110,6 +111,15 @@ final class Redelivery {
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** A record and those behind it in its partition. */
+    static <K, V> ConsumerRecords<K, V> from(ConsumerRecord<?, ?> first, ConsumerRecords<K, V> polled) {
+        TopicPartition partition = ConsumerThreadState.partitionOf(first);
+        List<ConsumerRecord<K, V>> records = polled.records(partition).stream()
+                .filter(record -> record.offset() >= first.offset())
+                .toList();
+        return new ConsumerRecords<>(Map.of(partition, records), Map.of());
     }
 
     static List<ConsumerRecord<?, ?>> asList(Iterable<? extends ConsumerRecord<?, ?>> data) {

@@ -43,7 +43,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
                     consumer,
                     KafkaCoordinates.of(record),
                     attempt,
-                    DeadLetterPublisher.describe(failure));
+                    DeadLetterPublisher.describe(BatchFailure.withoutName(failure)));
         }
     }
 

@@ -1,7 +1,6 @@
 package dev.idempotency.internal.failure;
 
 import dev.idempotency.internal.kafka.SpringKafkaInternals;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -10,14 +9,14 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
 
 /**
  * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
  * same records are redelivered until they succeed. If several fail together, they are then processed one by one, and
- * the error handler gets the one that failed, as that of a record listener. Redelivery is by seeking: a listener may have
- * changed its payload.
+ * the error handler gets the one that failed. Redelivery is by seeking: a listener may have changed its payload.
  */
 record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension)
         implements CommonErrorHandler {
@@ -28,35 +27,31 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        if (this.suspension.trySuspend(failure, List.of(records.get(0)))) {
+        ConsumerRecord<?, ?> first = records.get(0);
+        if (this.suspension.trySuspend(failure, List.of(first))) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
-        handleFirst(failure, records, consumer, container);
+        try {
+            handleFirst(failure, records, consumer, container);
+            endRetry(first);
+        } catch (Throwable ex) {
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
+            recordRetry(first);
+            throw kept;
+        }
     }
 
-    /** Hands the first record, which failed, to the error handler, with those behind it. */
     private void handleFirst(
             Exception failure,
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        ConsumerRecord<?, ?> first = records.get(0);
-        try {
-            if (this.delegate.seeksAfterHandling()) {
-                this.delegate.handleRemaining(failure, records, consumer, container);
-            } else if (this.delegate.handleOne(failure, first, consumer, container)) {
-                Redelivery.seekToFirst(records.subList(1, records.size()), consumer);
-            } else {
-                throw Redelivery.seekBack(failure, records, consumer);
-            }
-            ConsumerThreadState.current().endRetry(first);
-            this.suspension.retainDeadLetters();
-        } catch (Throwable ex) {
-            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
-            ConsumerThreadState.current().expectRetry(first);
-            this.suspension.pauseIfRequested(first);
-            this.suspension.observer().retried(1);
-            throw kept;
+        if (this.delegate.seeksAfterHandling()) {
+            this.delegate.handleRemaining(failure, records, consumer, container);
+        } else if (this.delegate.handleOne(failure, records.get(0), consumer, container)) {
+            Redelivery.seekToFirst(records.subList(1, records.size()), consumer);
+        } else {
+            throw Redelivery.seekBack(failure, records, consumer);
         }
     }
 
@@ -80,17 +75,68 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         // A failure before the listener is reached, as of a BatchInterceptor, is attributed to the first record.
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
+        Exception naming = (named != null)
+                ? failure
+                : new ListenerExecutionFailedException(
+                        String.valueOf(failure.getMessage()), container.getGroupId(), BatchFailure.at(failed, failure));
+        handleNamed(naming, failed, polled, consumer, container);
+        if (records.size() > 1) {
+            throw Redelivery.seekAfter(failure, failed, consumer, container);
+        }
+    }
+
+    /** Hands the failed record and those behind it to the error handler; other partitions are redelivered. */
+    private void handleNamed(
+            Exception failure,
+            ConsumerRecord<?, ?> failed,
+            ConsumerRecords<?, ?> polled,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        ConsumerRecords<?, ?> data = Redelivery.from(failed, polled);
         try {
-            handleFirst(BatchFailure.withoutName(failure), new ArrayList<>(List.of(failed)), consumer, container);
+            if (this.delegate.seeksAfterHandling()) {
+                this.delegate.handleBatch(failure, data, consumer, container, SuspendingErrorHandler::refuseRetry);
+            } else {
+                ConsumerRecords<?, ?> remaining = this.delegate.handleBatchAndReturnRemaining(
+                        failure, data, consumer, container, SuspendingErrorHandler::refuseRetry);
+                if (!remaining.isEmpty()) {
+                    throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
+                }
+            }
+            endRetry(failed);
+        } catch (Throwable ex) {
+            RuntimeException kept =
+                    this.suspension.ensureRedelivery(ex, this.delegate, Redelivery.asList(data), consumer);
+            if (Redelivery.isSoughtBack(List.of(failed), consumer)) {
+                recordRetry(failed);
+            } else {
+                endRetry(failed);
+            }
+            throw kept;
         } finally {
             Redelivery.seekToFirst(
-                    records.stream()
+                    Redelivery.asList(polled).stream()
                             .filter(record -> !ConsumerThreadState.partitionOf(record)
                                     .equals(ConsumerThreadState.partitionOf(failed)))
                             .toList(),
                     consumer);
         }
-        throw Redelivery.seekAfter(failure, failed, consumer, container);
+    }
+
+    /** An {@code Error}, as a handler that catches exceptions would give up a record that was not retried. */
+    private static void refuseRetry() {
+        throw new AssertionError("The listener cannot be called again: throw an exception for redelivery");
+    }
+
+    private void endRetry(ConsumerRecord<?, ?> record) {
+        ConsumerThreadState.current().endRetry(record);
+        this.suspension.retainDeadLetters();
+    }
+
+    private void recordRetry(ConsumerRecord<?, ?> record) {
+        ConsumerThreadState.current().expectRetry(record);
+        this.suspension.pauseIfRequested(record);
+        this.suspension.observer().retried(1);
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -85,13 +86,13 @@ public final class ListenerContainers {
         return listenerOf(container) instanceof BatchMessageListener;
     }
 
-    /** Whether an error handler does not implement what is called for a record, which is then logged and nothing else. */
-    public static boolean ignoresRecords(@Nullable CommonErrorHandler handler) {
-        String called = (handler != null && handler.seeksAfterHandling()) ? "handleRemaining" : "handleOne";
+    /** Whether an error handler logs that a batch has failed, and does nothing else about it. */
+    public static boolean ignoresBatches(@Nullable CommonErrorHandler handler) {
         return handler != null
-                && Arrays.stream(handler.getClass().getMethods())
-                        .filter(method -> method.getName().equals(called))
-                        .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class);
+                && Stream.of("handleBatch", "handleBatchAndReturnRemaining")
+                        .allMatch(name -> Arrays.stream(handler.getClass().getMethods())
+                                .filter(method -> method.getName().equals(name))
+                                .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));
     }
 
     /** The listener without the advice of its container, which is put around whatever is set up. */

@@ -10,9 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
@@ -41,7 +38,6 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
-import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.SendTo;
@@ -536,13 +532,13 @@ class FaultyListeners {
         @Faulty(containerPostProcessor = "settings", info = "observed", transactionPerPoll = "true")
         void observedPerPoll(String payload) {}
 
-        @Faulty(containerPostProcessor = "settings", info = "batchesOnly", transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "settings", info = "recordsOnly", transactionPerPoll = "true")
         void recordErrorsPerPoll(String payload) {}
 
-        @Faulty(containerPostProcessor = "settings", info = "batchesOnly", batch = "true")
+        @Faulty(containerPostProcessor = "settings", info = "recordsOnly", batch = "true")
         void recordErrorsOfBatch(List<String> payloads) {}
 
-        @Faulty(containerPostProcessor = "settings", info = "batchesOnly")
+        @Faulty(containerPostProcessor = "settings", info = "recordsOnly")
         void recordErrors(String payload) {}
     }
 
@@ -594,41 +590,11 @@ class FaultyListeners {
                 case "intercepted" -> container.setRecordInterceptor((record, consumer) -> record);
                 case "dropping" -> container.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
                 case "logging" -> container.setCommonErrorHandler(new CommonLoggingErrorHandler());
-                case "batchesOnly" -> container.setCommonErrorHandler(errorHandlerOfBatches());
+                case "recordsOnly" -> container.setCommonErrorHandler(new CommonErrorHandler() {});
                 case "recovering" ->
                     container.setCommonErrorHandler(new DefaultErrorHandler(
                             new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
                 default -> throw new IllegalArgumentException();
-            }
-        };
-    }
-
-    /** It says that it seeks, and implements what is called for batches and without seeking only. */
-    private static CommonErrorHandler errorHandlerOfBatches() {
-        return new CommonErrorHandler() {
-
-            @Override
-            public boolean seeksAfterHandling() {
-                return true;
-            }
-
-            @Override
-            public boolean handleOne(
-                    Exception thrown,
-                    ConsumerRecord<?, ?> record,
-                    Consumer<?, ?> consumer,
-                    MessageListenerContainer container) {
-                return false;
-            }
-
-            @Override
-            public void handleBatch(
-                    Exception thrown,
-                    ConsumerRecords<?, ?> records,
-                    Consumer<?, ?> consumer,
-                    MessageListenerContainer container,
-                    Runnable invokeListener) {
-                throw new IllegalStateException(thrown);
             }
         };
     }

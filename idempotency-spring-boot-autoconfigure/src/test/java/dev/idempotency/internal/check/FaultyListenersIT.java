@@ -151,6 +151,7 @@ class FaultyListenersIT {
                 "keptReply",
                 "perPoll",
                 "payloadKeyPerPoll",
+                "recordErrors",
                 "constrained",
                 "week"
             })

@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -421,6 +422,17 @@ class FailureHandlingIT extends SharedApplicationTest {
                 MessageListenerContainer container) {
             fail();
             super.handleRemaining(thrown, records, consumer, container);
+        }
+
+        @Override
+        public void handleBatch(
+                Exception thrown,
+                ConsumerRecords<?, ?> data,
+                Consumer<?, ?> consumer,
+                MessageListenerContainer container,
+                Runnable invokeListener) {
+            fail();
+            super.handleBatch(thrown, data, consumer, container, invokeListener);
         }
     }
 

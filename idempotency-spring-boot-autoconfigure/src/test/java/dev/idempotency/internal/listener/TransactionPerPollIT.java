@@ -5,15 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.Acknowledgment;
 
 /** An application in which a transaction per poll is the default. */
@@ -24,7 +31,7 @@ import org.springframework.kafka.support.Acknowledgment;
 class TransactionPerPollIT extends ListenersTest {
 
     @ParameterizedTest
-    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "Observed, 3"})
+    @CsvSource({"Together, 1", "Apart, 3", "Replying, 3", "Manual, 3", "WithRecordErrors, 3", "Observed, 3"})
     void theRecordsOfAPollShareATransactionWhereThatIsPossible(String name, int transactions) {
         assertDelivered(name, "1:a 2:b 3:c", "a b c", null);
         assertThat(transactionsOf(name)).isEqualTo(transactions);
@@ -40,11 +47,12 @@ class TransactionPerPollIT extends ListenersTest {
     @Test
     void theLogSaysWhoCannotAndWhy(CapturedOutput output) {
         assertThat(output.toString().lines().filter(line -> line.contains("idempotency.transaction-per-poll=true")))
-                .hasSize(3)
+                .hasSize(4)
                 .allMatch(line -> line.contains("INFO"))
                 .anyMatch(line -> line.contains("Replying.on' keeps a transaction per record: It returns a String"))
                 .anyMatch(
                         line -> line.contains("Manual.on' keeps a transaction per record: By its acknowledgment mode"))
+                .anyMatch(line -> line.contains("WithRecordErrors.on' keeps a transaction per record: Its container's"))
                 .anyMatch(line -> line.contains("Observed.on' keeps a transaction per record: Its container obs"));
     }
 
@@ -63,6 +71,7 @@ class TransactionPerPollIT extends ListenersTest {
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
+            Insisting     | 1:a 2:fails-once 3:c  | a c fails-once |
             """)
     void whateverFailsConcernsItsRecordAlone(String name, String messages, String effects, String givenUp) {
         assertDelivered(name, messages, effects, givenUp);
@@ -106,6 +115,15 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
+    static class WithRecordErrors extends Listener {
+
+        @OwnTopic(containerPostProcessor = "recordErrors")
+        @IdempotentListener
+        void on(String payload) {
+            happen(payload);
+        }
+    }
+
     @IdempotentListener
     static class Batches extends OfBatches {}
 
@@ -121,6 +139,20 @@ class TransactionPerPollIT extends ListenersTest {
 
     @IdempotentListener(inbox = "true")
     static class Kept extends OfRecords {}
+
+    @Container(factory = "insisting")
+    @IdempotentListener
+    static class Insisting extends OfRecords {
+
+        @Override
+        void obey(String payload) {
+            happen(payload);
+            if (payload.equals("fails-once")
+                    && calls().stream().filter(payload::equals).count() < 3) {
+                throw new IllegalStateException("together, and once alone");
+            }
+        }
+    }
 
     @Container(factory = "observed")
     @IdempotentListener
@@ -153,6 +185,33 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static KafkaListenerErrorHandler hiding() {
             return (message, exception) -> "hidden";
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordErrors() {
+            return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
+        }
+
+        /** Its error handler calls the listener again, and gives up whatever fails then. */
+        @Bean
+        static ContainerFactory insisting(ContainerFactory plain) {
+            plain.setCommonErrorHandler(new CommonErrorHandler() {
+
+                @Override
+                public void handleBatch(
+                        Exception failure,
+                        ConsumerRecords<?, ?> records,
+                        Consumer<?, ?> consumer,
+                        MessageListenerContainer container,
+                        Runnable invokeListener) {
+                    try {
+                        invokeListener.run();
+                    } catch (RuntimeException ex) {
+                        LoggerFactory.getLogger(Insisting.class).error("given up", ex);
+                    }
+                }
+            });
+            return plain;
         }
 
         @Bean
