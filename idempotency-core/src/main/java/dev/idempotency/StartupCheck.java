@@ -24,9 +24,6 @@ public enum StartupCheck {
     SHARED_CONSUMER_NAME(
             Level.FAIL, "One would take the other's messages: what one has claimed is a duplicate for the other."),
     SHARED_TOPIC(Level.WARN, "Each message reaches only one of them."),
-    SHARED_DEAD_LETTERS(
-            Level.WARN,
-            "A dead letter of one consumer is handled as one of another, which may have processed the message."),
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
@@ -39,6 +36,10 @@ public enum StartupCheck {
     REPLY(
             Level.WARN,
             "After a crash between commit and reply the message is a duplicate, and the reply is never sent."),
+    CONSUMER_FACTORY(
+            Level.FAIL,
+            "What it receives could not be kept for dead letters, nor be given up if it is unreadable.",
+            true),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
     LISTENER_ERROR_HANDLER(

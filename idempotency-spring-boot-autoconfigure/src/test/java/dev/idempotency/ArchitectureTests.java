@@ -51,11 +51,11 @@ class ArchitectureTests {
             retention         750 database event store
             step              300 database event result store
             store            1750 database
-            check            1700 database definition failure kafka key lock event result store
+            check            1650 database definition failure kafka key lock event result store
             dedup             850 database kafka event store
-            definition       2100 database dedup failure kafka key lock event result step store
-            failure          1900 database kafka event
-            kafka            1600
+            definition       2050 database dedup failure kafka key lock event result step store
+            failure          1850 database kafka event
+            kafka            1450
             key               850 database kafka store
             listener         2000 database dedup definition failure kafka key lock event store
             producer          200 kafka key

@@ -1,6 +1,7 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.event.CleanupRun;
 import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.internal.event.ConsumerOutage;
 import dev.idempotency.internal.event.ConsumerOutages;
@@ -11,8 +12,10 @@ import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.PartitionPosition;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.Cleanup.CleanupStatus;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -145,4 +148,32 @@ public record ConsumerReports(
 
     /** How many messages the store remembers, estimated; absent if that is not known. */
     record StoreReport(@Nullable Long rows, @Nullable List<StoreStatistics.Slot> slots) {}
+
+    /** The cleanup of this instance. */
+    record CleanupReport(
+            @Nullable Success lastRun, @Nullable Failure failure) {
+
+        /** A {@link CleanupRun} that did not fail. */
+        record Success(Instant at, Duration took, long deleted, boolean keepsUp) {}
+
+        /** When a run failed, and why. */
+        record Failure(Instant at, String reason) {}
+
+        /** The report on a cleanup; {@code null} where the application has none of ours. */
+        static CleanupReport of(@Nullable Cleanup cleanup) {
+            if (cleanup == null) {
+                return new CleanupReport(null, null);
+            }
+            CleanupStatus status = cleanup.status();
+            CleanupRun success = status.lastSuccess();
+            CleanupRun last = status.lastRun();
+            return new CleanupReport(
+                    (success != null)
+                            ? new Success(success.at(), success.took(), success.deleted(), success.keepsUp())
+                            : null,
+                    (last != null && last.failure() != null)
+                            ? new Failure(last.at(), last.failure().toString())
+                            : null);
+        }
+    }
 }

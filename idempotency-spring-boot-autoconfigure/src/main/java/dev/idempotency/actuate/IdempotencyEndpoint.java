@@ -3,10 +3,14 @@ package dev.idempotency.actuate;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.internal.database.StoredVersion;
 import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
+import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,7 +31,11 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * forgotten, and steps settled, once {@code management.endpoint.idempotency.access} is {@code unrestricted}. Names and ids are parameters:
  * web servers refuse or change some characters in paths.
  */
-@RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
+@RegisterReflectionForBinding({
+    ConsumerReports.Report.class,
+    ConsumerReports.ConsumerReport.class,
+    IdempotencyEndpoint.MessageReport.class
+})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public record IdempotencyEndpoint(
         ConsumerReports reports,
@@ -182,5 +190,61 @@ public record IdempotencyEndpoint(
                 ? "entity '%s', at version %s".formatted(name, found.version())
                 : "message '%s'".formatted(name);
         return forgotten ? "%s, processed at %s from %s".formatted(subject, found.processedAt(), found.record()) : null;
+    }
+
+    /**
+     * Whether a message has been processed, when by the database's clock, and by which record. The id is the stored one: a
+     * digest of a long one, or the id of the entity whose newest version is given.
+     */
+    record MessageReport(
+            String consumer,
+            String messageId,
+            @Nullable String version,
+            boolean processed,
+            @Nullable Instant processedAt,
+            @Nullable Duration age,
+            @Nullable RecordCoordinates record,
+            List<StepReport> steps) {
+
+        /**
+         * A step.
+         *
+         * @param status {@code done}, or {@code started} for one of which no outcome is known
+         */
+        record StepReport(String name, String status, Instant at) {}
+
+        static MessageReport of(ProcessedMessage message, List<StepReport> steps) {
+            return new MessageReport(
+                    message.id().consumer(),
+                    message.id().value(),
+                    null,
+                    true,
+                    message.processedAt(),
+                    message.age(),
+                    message.coordinates(),
+                    steps);
+        }
+
+        static MessageReport of(StoredVersion stored) {
+            return new MessageReport(
+                    stored.entity().consumer(),
+                    stored.entity().value(),
+                    stored.version().toString(),
+                    true,
+                    stored.processedAt(),
+                    stored.age(),
+                    stored.coordinates(),
+                    List.of());
+        }
+
+        /** A record before or after the position of its partition; the time of its processing is unknown. */
+        static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
+            return new MessageReport(
+                    consumer, record.toString(), null, processed, null, null, processed ? record : null, List.of());
+        }
+
+        static MessageReport unknown(MessageId id, List<StepReport> steps) {
+            return new MessageReport(id.consumer(), id.value(), null, false, null, null, null, steps);
+        }
     }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.MessageId;
+import dev.idempotency.actuate.ConsumerReports.CleanupReport;
 import dev.idempotency.internal.database.Schema;
 import dev.idempotency.internal.event.ConsumerOutage;
 import dev.idempotency.internal.event.ConsumerOutages;

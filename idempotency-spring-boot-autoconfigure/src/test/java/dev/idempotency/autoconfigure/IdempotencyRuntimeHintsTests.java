@@ -106,8 +106,8 @@ class IdempotencyRuntimeHintsTests {
             strings = {
                 "ConsumerReports$Report",
                 "ConsumerReports$ConsumerReport",
-                "CleanupReport$Success",
-                "MessageReport",
+                "ConsumerReports$CleanupReport$Success",
+                "IdempotencyEndpoint$MessageReport",
                 "IdempotencyInboxEndpoint$PageReport",
                 "InboxMessageReport$Entry",
                 "InboxMessageReport",

@@ -2,7 +2,9 @@ package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.definition.ProtectedListener;
+import dev.idempotency.internal.failure.ErrorHandlerInstaller;
 import dev.idempotency.internal.kafka.BrokerConnection;
+import dev.idempotency.internal.kafka.ListenerContainers;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -10,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
@@ -22,12 +25,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /** Asks the brokers about topics, on a separate thread and for a limited time. Findings are only logged. */
 record BrokerChecks(
         Duration timeout,
         Supplier<Findings> findings,
-        OtherListenersCheck others,
+        @Nullable String deadLetterSuffix,
         Supplier<@Nullable ProducerFactory<?, ?>> producers) {
 
     private static final Logger logger = LoggerFactory.getLogger(BrokerChecks.class);
@@ -78,7 +82,7 @@ record BrokerChecks(
     private void checkRetention(Admin admin, ProtectedListener listener, Set<String> existing, Findings findings)
             throws Exception {
         List<ConfigResource> topics = existing.stream()
-                .filter(topic -> OtherListenersCheck.reads(listener.container(), topic))
+                .filter(topic -> reads(listener.container(), topic))
                 .sorted()
                 .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
                 .toList();
@@ -86,6 +90,13 @@ record BrokerChecks(
             await(admin.describeConfigs(topics).all())
                     .forEach((topic, configuration) -> checkRetention(listener, topic.name(), configuration, findings));
         }
+    }
+
+    private static boolean reads(AbstractMessageListenerContainer<?, ?> reader, String topic) {
+        Pattern pattern = reader.getContainerProperties().getTopicPattern();
+        return (pattern != null)
+                ? pattern.matcher(topic).matches()
+                : ListenerContainers.topicsOf(reader).contains(topic);
     }
 
     private static void checkRetention(
@@ -117,7 +128,7 @@ record BrokerChecks(
             Admin admin, List<ProtectedListener> listeners, Set<String> existing, Findings findings) throws Exception {
         Boolean created = null;
         for (ProtectedListener listener : listeners) {
-            for (String topic : this.others.providedTopics(listener)) {
+            for (String topic : deadLetterTopics(listener)) {
                 if (existing.contains(topic)) {
                     continue;
                 }
@@ -134,6 +145,19 @@ record BrokerChecks(
                 }
             }
         }
+    }
+
+    /** Topics that the provided error handler publishes to. For a pattern they are not known. */
+    private List<String> deadLetterTopics(ProtectedListener listener) {
+        boolean published = this.deadLetterSuffix != null
+                && !listener.isForRetries()
+                && listener.container().getContainerProperties().getTopicPattern() == null
+                && ErrorHandlerInstaller.isProvided(listener.container());
+        return published
+                ? listener.consumer().topics().stream()
+                        .map(topic -> topic + this.deadLetterSuffix)
+                        .toList()
+                : List.of();
     }
 
     private boolean createsTopics(Admin admin) throws Exception {

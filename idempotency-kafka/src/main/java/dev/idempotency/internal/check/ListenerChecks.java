@@ -46,11 +46,10 @@ public final class ListenerChecks extends EarlyLifecycle {
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = new Findings.Policy(mode, relaxed);
-        OtherListenersCheck others = new OtherListenersCheck(beanFactory, deadLetterSuffix, this::listeners);
         this.brokerChecks = (this.policy.isOff() || brokerTimeout.isZero())
                 ? null
                 : new BrokerChecks(
-                        brokerTimeout, () -> new Findings(beanFactory, this.policy), others, () -> beanFactory
+                        brokerTimeout, () -> new Findings(beanFactory, this.policy), deadLetterSuffix, () -> beanFactory
                                 .getBeanProvider(ProducerFactory.class)
                                 .getIfUnique());
         this.checks = this.policy.isOff()
@@ -59,7 +58,7 @@ public final class ListenerChecks extends EarlyLifecycle {
                         ListenerChecks::checkFaults,
                         MethodCheck::check,
                         new TransactionCheck(beanFactory)::check,
-                        others::check,
+                        new OtherListenersCheck(beanFactory, this::listeners)::check,
                         KeyCheck::check,
                         new LockCheck(beanFactory, this::listeners)::check,
                         ContainerCheck::check,

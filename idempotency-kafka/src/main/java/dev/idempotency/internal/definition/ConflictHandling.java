@@ -6,11 +6,13 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.internal.failure.WarningInterval;
 import dev.idempotency.internal.kafka.DeserializerInstrumentation;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
-import dev.idempotency.internal.kafka.PayloadDigester;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +22,10 @@ import org.springframework.kafka.support.KafkaHeaders;
 
 /** Handles a listener's messages that have the id of another message, but another payload. Warns once a minute. */
 public record ConflictHandling(
-        OnConflict mode, PayloadDigester digester, IdempotencyEventListener observer, WarningInterval warnings) {
+        OnConflict mode,
+        Function<ConsumerRecord<?, ?>, @Nullable Long> digester,
+        IdempotencyEventListener observer,
+        WarningInterval warnings) {
 
     private static final Logger logger = LoggerFactory.getLogger(ConflictHandling.class);
 
@@ -36,18 +41,14 @@ public record ConflictHandling(
             OnConflict mode,
             ListenerCandidate candidate,
             DeserializerInstrumentation receivedBytes,
-            String consumer,
             IdempotencyEventListener observer) {
         boolean compared =
                 mode != OnConflict.OFF && candidate.annotation().strategy() == DeduplicationStrategy.MESSAGE_ID;
-        PayloadDigester digester = compared ? receivedBytes.digestIn(candidate.container()) : PayloadDigester.NONE;
-        if (digester == PayloadDigester.OF_VALUES) {
-            logger.info(
-                    "Payloads of consumer '{}' are compared only if they are text or bytes. {}.",
-                    consumer,
-                    DeserializerInstrumentation.refusal(candidate.container()));
-        }
-        return new ConflictHandling(mode, digester, observer, new WarningInterval(System::nanoTime));
+        return new ConflictHandling(
+                mode,
+                compared ? receivedBytes.digestIn(candidate.container()) : record -> null,
+                observer,
+                new WarningInterval(System::nanoTime, Duration.ofMinutes(1)));
     }
 
     /**
@@ -57,7 +58,7 @@ public record ConflictHandling(
     @Nullable
     Long digest(ConsumerRecord<?, ?> record, RecordCoordinates coordinates) {
         boolean copy = coordinates.offset() != record.offset() || !coordinates.equals(KafkaCoordinates.of(record));
-        return (copy && !hadConflict(record)) ? null : this.digester.digest(record);
+        return (copy && !hadConflict(record)) ? null : this.digester.apply(record);
     }
 
     private static boolean hadConflict(ConsumerRecord<?, ?> record) {

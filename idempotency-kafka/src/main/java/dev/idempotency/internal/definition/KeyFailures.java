@@ -9,7 +9,9 @@ import dev.idempotency.event.ConsumerDescription;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
+import dev.idempotency.internal.failure.WarningInterval;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -21,7 +23,7 @@ public final class KeyFailures {
 
     private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
 
-    private final WarningInterval warnings = new WarningInterval(System::nanoTime);
+    private final WarningInterval warnings = new WarningInterval(System::nanoTime, Duration.ofMinutes(1));
     private final ConsumerDescription consumer;
     private final boolean fromHeaders;
     private final BooleanSupplier processedAny;

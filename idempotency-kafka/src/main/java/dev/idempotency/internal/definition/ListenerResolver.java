@@ -111,7 +111,15 @@ final class ListenerResolver {
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         OnConflict onConflict = faults.collect(
                 OnConflict.WARN, () -> this.texts.resolveConflict(annotation.onConflict(), this.defaults.onConflict()));
-        InboxRecorder inbox = faults.collect(() -> inbox(candidate, consumer));
+        boolean received = DeserializerInstrumentation.isPossibleIn(candidate.container());
+        if (!received) {
+            faults.found()
+                    .add(new ListenerFault(
+                            StartupCheck.CONSUMER_FACTORY,
+                            "Its consumer factory is no DefaultKafkaConsumerFactory.",
+                            "Use one, as Spring Boot's is, and let its post-processors wrap the consumers."));
+        }
+        InboxRecorder inbox = received ? faults.collect(() -> inbox(candidate, consumer)) : null;
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
                 candidate.name(),
@@ -125,7 +133,7 @@ final class ListenerResolver {
             IdempotencyEventListener observer = observers.apply(description);
             Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
             ConflictHandling conflicts =
-                    ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), consumer, observer);
+                    ConflictHandling.of(onConflict, candidate, this.defaults.receivedBytes(), observer);
             boolean fromHeaders = !StringUtils.hasText(key)
                     && lock == null
                     && this.defaults.keyResolver() instanceof HeaderKeyResolver;
@@ -201,13 +209,6 @@ final class ListenerResolver {
                                     : "idempotency-operators is not on the class path."),
                     (ownStore ? "Use the provided store" : "Add dev.idempotency:idempotency-operators")
                             + ", or remove inbox = \"true\" and idempotency.inbox.enabled.");
-        }
-        String refusal = DeserializerInstrumentation.refusal(candidate.container());
-        if (refusal != null) {
-            throw ListenerFault.found(
-                    StartupCheck.INBOX,
-                    refusal + ".",
-                    "Use a DefaultKafkaConsumerFactory, or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }
         return inboxes.create(consumer, candidate.container());
     }

@@ -20,7 +20,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
-import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
  * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
@@ -59,15 +58,18 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
     }
 
     public void install(
-            AbstractMessageListenerContainer<?, ?> container,
-            String consumer,
-            IdempotencyEventListener observer,
-            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
+            AbstractMessageListenerContainer<?, ?> container, String consumer, IdempotencyEventListener observer) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
-        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);
         boolean provided = container.getCommonErrorHandler() == null;
-        instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
+        if (provided && this.deadLetterSuffix != null) {
+            this.receivedBytes.rememberIn(container);
+        }
+        this.receivedBytes.deliverUnreadableIn(
+                container,
+                failure -> !OutageRegistry.isServiceUnavailable(failure)
+                        && this.outages.classify(failure) == FailureKind.MESSAGE);
         if (provided) {
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(consumer, recoverer(consumer, observer), outage, this.retries));
@@ -77,28 +79,6 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         container.getContainerProperties().setFixTxOffsets(false);
         this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
-    }
-
-    /** Keeps received bytes for dead letters, and has records that cannot be read delivered to the error handler. */
-    private void instrumentDeserializers(
-            AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
-        String refusal = DeserializerInstrumentation.refusal(container);
-        if (refusal != null) {
-            logger.info(
-                    "A record of consumer '{}' that cannot be read blocks its partition, unless there is an"
-                            + " ErrorHandlingDeserializer; dead letters are written anew with the serializers of the"
-                            + " ProducerFactory: {}",
-                    consumer,
-                    refusal);
-            return;
-        }
-        if (deadLetters) {
-            this.receivedBytes.rememberIn(container);
-        }
-        this.receivedBytes.deliverUnreadableIn(
-                container,
-                failure -> !OutageRegistry.isServiceUnavailable(failure)
-                        && this.outages.classify(failure) == FailureKind.MESSAGE);
     }
 
     /** The error handler that is wrapped: the application's own, or the provided one. */

@@ -3,8 +3,6 @@ package dev.idempotency.internal.failure;
 import dev.idempotency.NonRetryableMessageException;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,9 +21,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
 
     private static final Logger logger = LoggerFactory.getLogger(RetryingErrorHandler.class);
 
-    private static final Duration WARNING_INTERVAL = Duration.ofSeconds(10);
-
-    private final AtomicReference<@Nullable Instant> lastWarning = new AtomicReference<>();
+    private final WarningInterval warnings = new WarningInterval(System::nanoTime, Duration.ofSeconds(10));
 
     RetryingErrorHandler(
             String consumer, ConsumerAwareRecordRecoverer recoverer, Outage outage, BackOffSettings retries) {
@@ -41,9 +37,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     }
 
     private void warn(String consumer, ConsumerRecord<?, ?> record, Exception failure, int attempt) {
-        Instant now = Instant.now();
-        Instant last = this.lastWarning.get();
-        if ((last == null || last.plus(WARNING_INTERVAL).isBefore(now)) && this.lastWarning.compareAndSet(last, now)) {
+        if (this.warnings.isDue()) {
             logger.warn(
                     "Consumer '{}' failed at {}, attempt {}: {}",
                     consumer,

@@ -2,6 +2,7 @@ package dev.idempotency.internal.kafka;
 
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -11,7 +12,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchInterceptor;
@@ -34,13 +34,9 @@ public final class DeserializerInstrumentation {
         return this.received;
     }
 
-    /** Why this cannot be done for a container, or {@code null} if it can. */
-    public static @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
-        ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
-        return (factory instanceof DefaultKafkaConsumerFactory)
-                ? null
-                : "Its consumer factory is a %s, which does not let the received bytes be kept"
-                        .formatted((factory != null) ? factory.getClass().getName() : null);
+    /** Whether this can be done for a container: its consumer factory takes its deserializers from settings or is given them. */
+    public static boolean isPossibleIn(AbstractMessageListenerContainer<?, ?> container) {
+        return SpringKafkaInternals.consumerFactoryOf(container) instanceof DefaultKafkaConsumerFactory;
     }
 
     /** Has the bytes of a container's records remembered. It must not have been started. */
@@ -72,11 +68,8 @@ public final class DeserializerInstrumentation {
         return interceptor != null && !(interceptor instanceof Forgetting);
     }
 
-    /** Digests what a container's consumers receive, where that can be remembered; or else what is made of it. */
-    public PayloadDigester digestIn(AbstractMessageListenerContainer<?, ?> container) {
-        if (refusal(container) != null) {
-            return PayloadDigester.OF_VALUES;
-        }
+    /** Digests what a container's consumers receive. */
+    public Function<ConsumerRecord<?, ?>, @Nullable Long> digestIn(AbstractMessageListenerContainer<?, ?> container) {
         rememberIn(container);
         return this.received::digestOf;
     }

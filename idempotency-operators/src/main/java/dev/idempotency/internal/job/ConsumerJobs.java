@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -40,9 +41,9 @@ public final class ConsumerJobs<R> implements AutoCloseable {
      * @return the first report
      * @throws OperatorActionException if a job of the consumer is running
      */
-    public synchronized R start(String consumer, Supplier<R> progress, Function<JobControl, R> work) {
+    public synchronized R start(String consumer, Supplier<R> progress, Function<Control, R> work) {
         requireNone(consumer);
-        JobControl control = new JobControl(this.recordsPerSecond);
+        Control control = new Control(this.recordsPerSecond);
         CompletableFuture<R> result = CompletableFuture.supplyAsync(() -> work.apply(control), task -> {
             Thread thread = new Thread(task, "idempotency-" + this.kind + "-" + consumer);
             thread.setDaemon(true);
@@ -98,5 +99,40 @@ public final class ConsumerJobs<R> implements AutoCloseable {
         }
     }
 
-    private record Job<R>(Supplier<R> progress, JobControl control, CompletableFuture<R> result) {}
+    private record Job<R>(Supplier<R> progress, Control control, CompletableFuture<R> result) {}
+
+    /** Cancels a job, and limits its rate. */
+    public static final class Control {
+
+        /** Unused time beyond this is lost, so that a pause is not followed by a flood. */
+        private static final long LARGEST_BURST_NANOS = Duration.ofMillis(100).toNanos();
+
+        private final CountDownLatch cancelled = new CountDownLatch(1);
+        private final long nanosPerRecord;
+        private long due = System.nanoTime();
+
+        Control(int recordsPerSecond) {
+            this.nanosPerRecord = Duration.ofSeconds(1).toNanos() / recordsPerSecond;
+        }
+
+        public boolean isCancelled() {
+            return this.cancelled.getCount() == 0;
+        }
+
+        void cancel() {
+            this.cancelled.countDown();
+        }
+
+        /** Waits until that many more records may be handled, or the job is cancelled. */
+        public void pace(int records) {
+            long now = System.nanoTime();
+            this.due = Math.max(this.due, now - LARGEST_BURST_NANOS) + records * this.nanosPerRecord;
+            try {
+                this.cancelled.await(this.due - now, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+                cancel();
+            }
+        }
+    }
 }

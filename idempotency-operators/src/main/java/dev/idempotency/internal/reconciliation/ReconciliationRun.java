@@ -6,7 +6,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.internal.database.Causes;
-import dev.idempotency.internal.job.JobControl;
+import dev.idempotency.internal.job.ConsumerJobs.Control;
 import dev.idempotency.internal.job.PartitionReader;
 import dev.idempotency.internal.job.PartitionReader.Range;
 import dev.idempotency.internal.job.RawRecordProducers;
@@ -116,7 +116,7 @@ final class ReconciliationRun {
     }
 
     /** Looks at all records, and reports how that ended. */
-    ReconciliationReport run(JobControl control) {
+    ReconciliationReport run(Control control) {
         String consumer = this.request.consumer();
         ReconciliationReport report;
         try {
@@ -145,7 +145,7 @@ final class ReconciliationRun {
         return report;
     }
 
-    private void reconcile(ContainerScope scope, JobControl control) {
+    private void reconcile(ContainerScope scope, Control control) {
         Map<String, Optional<Uuid>> topicIds = new HashMap<>();
         BrokerConnection brokers = BrokerConnection.of(scope.container());
         try (PartitionReader reader = scope.open();
@@ -192,7 +192,7 @@ final class ReconciliationRun {
             RecordIdentifier identifier,
             List<ConsumerRecord<byte[], byte[]>> polled,
             BrokerConnection brokers,
-            JobControl control) {
+            Control control) {
         List<IdentifiedRecord> candidates = new ArrayList<>(polled.size());
         for (ConsumerRecord<byte[], byte[]> record : polled) {
             RecordIdentifier.Identification identification = identifier.identify(record);
@@ -239,7 +239,7 @@ final class ReconciliationRun {
         }
     }
 
-    private ReconciliationOutcome fateOf(RecordIdentifier.Kind kind, ConsumerRecord<?, ?> record, JobControl control) {
+    private ReconciliationOutcome fateOf(RecordIdentifier.Kind kind, ConsumerRecord<?, ?> record, Control control) {
         if (kind == RecordIdentifier.Kind.FILTERED) {
             return ReconciliationOutcome.FILTERED;
         }
@@ -253,7 +253,7 @@ final class ReconciliationRun {
      * Looks for a record in the retry and dead-letter topics, which are read when the first one is looked for. Messages travel
      * in that order, so that one that travels meanwhile is seen at least once, or has been processed by then.
      */
-    private @Nullable ReconciliationOutcome findElsewhere(ConsumerRecord<?, ?> record, JobControl control) {
+    private @Nullable ReconciliationOutcome findElsewhere(ConsumerRecord<?, ?> record, Control control) {
         OriginalRecords died = this.dead;
         if (died == null) {
             OriginalRecords waiting = new OriginalRecords();

@@ -3,7 +3,7 @@ package dev.idempotency.internal.redrive;
 import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.Causes;
-import dev.idempotency.internal.job.JobControl;
+import dev.idempotency.internal.job.ConsumerJobs.Control;
 import dev.idempotency.internal.job.PartitionReader.Range;
 import dev.idempotency.internal.job.RawRecordProducers;
 import dev.idempotency.internal.redrive.DeadLetterReader.Source;
@@ -59,7 +59,7 @@ final class Redrive {
     }
 
     /** Sends back all pending ones that are selected, and reports how that ended. */
-    RedriveReport run(Predicate<DeadLetter> selected, JobControl control) {
+    RedriveReport run(Predicate<DeadLetter> selected, Control control) {
         RedriveReport report;
         try (DeadLetterReader reader = new DeadLetterReader(this.source)) {
             Map<TopicPartition, Range> ranges = reader.rest();
@@ -85,7 +85,7 @@ final class Redrive {
             TopicPartition partition,
             Range range,
             Predicate<DeadLetter> selected,
-            JobControl control) {
+            Control control) {
         AtomicBoolean left = new AtomicBoolean();
         reader.read(partition, range, control::isCancelled, polled -> {
             long done = range.from();
@@ -108,7 +108,7 @@ final class Redrive {
             @Nullable DeadLetter letter,
             ConsumerRecord<byte[], byte[]> record,
             Predicate<DeadLetter> selected,
-            JobControl control) {
+            Control control) {
         if (letter == null) {
             return true;
         }

@@ -21,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
@@ -537,29 +536,6 @@ class FaultyListeners {
 
         @KafkaHandler
         void otherHandlerPerPoll(Long payload) {}
-    }
-
-    /** Two groups on one topic, both of whose dead letters go to the same topic. */
-    static class SharedDeadLetters {
-
-        @RetryableTopic
-        @Faulty(topics = "shared", groupId = "retried")
-        void sharedWithOthers(String payload) {}
-
-        @DltHandler
-        void letters(String payload) {}
-
-        @Faulty(topics = "shared", groupId = "other")
-        void sharedWithRetryTopics(String payload) {}
-
-        @KafkaListener(topicPattern = "shared-d.*", groupId = "letters")
-        void letters(ConsumerRecord<String, String> letter) {}
-
-        @Faulty(topics = "own", groupId = "own")
-        void ownLetters(String payload) {}
-
-        @KafkaListener(topics = "own-dlt", groupId = "own letters")
-        void lettersOfOne(String letter) {}
     }
 
     /** Of topics of a broker that creates none. */

@@ -75,7 +75,7 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside");
+        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
         createTopics(1, "orders", "replaced", "rude", "rudeBatch");
         createTopics(3, "wide");
         start(

@@ -9,8 +9,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
-import org.apache.kafka.common.utils.Bytes;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -76,10 +74,10 @@ class ReceivedRecordsTests {
         Headers tombstone = new RecordHeaders();
         this.received.remember(tombstone, true, bytes('k'));
         assertThat(this.received.digestOf(record(headers, null, "made of it")))
-                .isEqualTo(PayloadDigester.of(ByteBuffer.wrap(new byte[] {'v'})));
-        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(PayloadDigester.OF_NO_VALUE);
+                .isEqualTo(ReceivedRecords.digest(ByteBuffer.wrap(new byte[] {'v'})));
+        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(ReceivedRecords.NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), null, null)))
-                .isEqualTo(PayloadDigester.OF_NO_VALUE);
+                .isEqualTo(ReceivedRecords.NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), "k", "put in its place")))
                 .isNull();
     }
@@ -101,27 +99,15 @@ class ReceivedRecordsTests {
         assertThat(this.received.size()).isZero();
     }
 
-    private static @Nullable Long digest(@Nullable Object value) {
-        return PayloadDigester.OF_VALUES.digest(new ConsumerRecord<>("topic", 0, 0, "key", value));
-    }
-
     @Test
     void lengthAndChecksumAreInOneNumber() {
         // The check value of CRC-32C.
-        assertThat(digest("123456789")).isEqualTo((9L << 32) | 0xE3069283L);
-        assertThat(digest("")).isZero();
-        assertThat(digest(null)).as("no value is not an empty one").isEqualTo(-1);
-    }
-
-    @Test
-    void textAndBytesAreDigestedAlikeAndOtherTypesNotAtAll() {
-        byte[] bytes = "Grüße 😀".getBytes(StandardCharsets.UTF_8);
-        ByteBuffer buffer = ByteBuffer.wrap(bytes);
-        assertThat(digest("Grüße 😀"))
-                .isEqualTo(digest(bytes))
-                .isEqualTo(digest(Bytes.wrap(bytes)))
-                .isEqualTo(digest(buffer));
-        assertThat(buffer.remaining()).isEqualTo(bytes.length);
-        assertThat(digest(42)).isNull();
+        ByteBuffer payload = ByteBuffer.wrap("123456789".getBytes(StandardCharsets.UTF_8));
+        assertThat(ReceivedRecords.digest(payload)).isEqualTo((9L << 32) | 0xE3069283L);
+        assertThat(payload.remaining()).isEqualTo(9);
+        assertThat(ReceivedRecords.digest(ByteBuffer.allocate(0)))
+                .as("no value is not an empty one")
+                .isZero()
+                .isNotEqualTo(ReceivedRecords.NO_VALUE);
     }
 }

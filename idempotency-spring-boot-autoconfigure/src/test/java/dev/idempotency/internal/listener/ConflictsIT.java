@@ -7,7 +7,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.inbox.Inbox;
@@ -16,8 +15,6 @@ import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -29,15 +26,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /** A message that has the id of another one, and another payload, is never dropped unseen. */
 @ExtendWith(OutputCaptureExtension.class)
-@ListenersTest.Application(beans = ConflictsIT.Beans.class)
+@ListenersTest.Application
 class ConflictsIT extends ListenersTest {
 
     private RecordCoordinates at(Class<? extends Listener> listener, long offset) {
@@ -127,16 +122,6 @@ class ConflictsIT extends ListenersTest {
         assertThat(givenUp(Refusing.class)).endsWith(header, header);
     }
 
-    @Test
-    void whereBytesCannotBeHadTextIsComparedAsItIsAndTheLogSaysSo(CapturedOutput output) {
-        deliver(OwnFactory.class, "1:first", "1:first", "1:other", "2:fails");
-        assertThat(outcomes(OwnFactory.class).conflicts).hasSize(1);
-        assertThat(givenUp(OwnFactory.class)).containsExactly("fails");
-        assertThat(output)
-                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
-                .doesNotContain("Payloads of consumer 'warned'");
-    }
-
     @IdempotentListener(consumer = "warned", key = "'a\n' + #headers['message-id']", inbox = "true")
     static class Warned extends OfRecords {}
 
@@ -149,10 +134,6 @@ class ConflictsIT extends ListenersTest {
     @IdempotentListener(onConflict = "fail")
     static class Refusing extends OfRecords {}
 
-    @Container(factory = "ownConsumers")
-    @IdempotentListener("own-factory")
-    static class OwnFactory extends OfRecords {}
-
     static class Retried extends Listener {
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50), autoStartDltHandler = "false")
@@ -160,19 +141,6 @@ class ConflictsIT extends ListenersTest {
         @IdempotentListener(onConflict = "fail")
         void on(String payload) {
             happenAndFailOnceAt("fails-once", payload);
-        }
-    }
-
-    static class Beans {
-
-        /** With a consumer factory that is not Spring Kafka's, so that nobody can stand before its deserializers. */
-        @Bean
-        @SuppressWarnings("unchecked") // A proxy of that type.
-        static ContainerFactory ownConsumers(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
-            InvocationHandler delegating = (proxy, method, arguments) -> method.invoke(consumers, arguments);
-            return plain.with(
-                    factory -> factory.setConsumerFactory((ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
-                            ConflictsIT.class.getClassLoader(), new Class<?>[] {ConsumerFactory.class}, delegating)));
         }
     }
 }

@@ -1,23 +1,25 @@
-package dev.idempotency.internal.definition;
+package dev.idempotency.internal.failure;
 
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** Lets one warning a minute pass. */
+/** Lets one warning per interval pass. */
 public final class WarningInterval {
 
     private final LongSupplier nanoTime;
+    private final long intervalNanos;
     private final AtomicLong next;
 
-    WarningInterval(LongSupplier nanoTime) {
+    public WarningInterval(LongSupplier nanoTime, Duration interval) {
         this.nanoTime = nanoTime;
+        this.intervalNanos = interval.toNanos();
         this.next = new AtomicLong(nanoTime.getAsLong());
     }
 
-    boolean isDue() {
+    public boolean isDue() {
         long now = this.nanoTime.getAsLong();
         long due = this.next.get();
-        return now - due >= 0 && this.next.compareAndSet(due, now + TimeUnit.MINUTES.toNanos(1));
+        return now - due >= 0 && this.next.compareAndSet(due, now + this.intervalNanos);
     }
 }
