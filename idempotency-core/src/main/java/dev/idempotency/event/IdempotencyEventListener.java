@@ -84,7 +84,7 @@ public interface IdempotencyEventListener {
     /** Messages that failed are redelivered. */
     default void retried(int messages) {}
 
-    /** A message has been published to a dead-letter topic, by the provided error handler. */
+    /** A message has been published to a dead-letter topic, by the provided error handler or by retry topics. */
     default void deadLettered(RecordCoordinates coordinates) {}
 
     /** So many partitions wait now, as a message in each can neither be processed nor dead-lettered. */

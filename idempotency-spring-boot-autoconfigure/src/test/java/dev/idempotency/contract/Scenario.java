@@ -289,7 +289,7 @@ final class Scenario {
                     .as("failed, but not in the inbox")
                     .hasSizeLessThanOrEqualTo(this.journal.kept("failed"));
         }
-        if (!this.kind.container.equals("handled") && this.kind != Kind.RETRYABLE) {
+        if (!this.kind.container.equals("handled")) {
             assertThat(this.journal.reported("deadLettered"))
                     .as("dead letters")
                     .isEqualTo(this.journal.deadLetters.size());

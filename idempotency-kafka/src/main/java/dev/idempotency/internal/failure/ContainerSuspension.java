@@ -4,24 +4,34 @@ import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+import org.springframework.kafka.retrytopic.RetryTopicHeaders;
 import org.springframework.kafka.support.converter.ConversionException;
 import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.converter.MessageConversionException;
 
 /** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
 record ContainerSuspension(
-        Outage outage, ConsumerPauses pauses, IdempotencyEventListener observer, MessageListenerContainer container) {
+        Outage outage,
+        ConsumerPauses pauses,
+        IdempotencyEventListener observer,
+        MessageListenerContainer container,
+        Supplier<@Nullable DestinationTopicResolver> retryTopics) {
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
 
@@ -65,6 +75,36 @@ record ContainerSuspension(
         return causes.contains(DeserializationException.class)
                 || causes.contains(ConversionException.class)
                 || causes.contains(MessageConversionException.class);
+    }
+
+    /** Reports a record whose error handler is done with it, if retry topics have published it as a dead letter. */
+    void reportDeadLetter(ConsumerRecord<?, ?> record, Exception failure) {
+        DestinationTopicResolver resolver = this.retryTopics.get();
+        String main = this.container.getMainListenerId();
+        String listener = (main != null) ? main : this.container.getListenerId();
+        try {
+            if (resolver != null
+                    && listener != null
+                    && resolver.resolveDestinationTopic(
+                                    listener,
+                                    record.topic(),
+                                    (int) numberIn(record, RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS, 1),
+                                    failure,
+                                    numberIn(
+                                            record,
+                                            RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP,
+                                            record.timestamp()))
+                            .isDltTopic()) {
+                this.observer.deadLettered(KafkaCoordinates.of(record));
+            }
+        } catch (RuntimeException ex) {
+            logger.trace("Listener {} has no retry topics", listener, ex);
+        }
+    }
+
+    private static long numberIn(ConsumerRecord<?, ?> record, String header, long absent) {
+        Header number = record.headers().lastHeader(header);
+        return (number != null) ? new BigInteger(number.value()).longValue() : absent;
     }
 
     /** The consumer thread no longer waits, also because its container stops. */

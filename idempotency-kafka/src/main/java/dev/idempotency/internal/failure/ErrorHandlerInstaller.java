@@ -20,6 +20,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
  * Installs error handling in the containers of protected listeners: an error handler if they have none, and a wrapper
@@ -58,10 +59,13 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
     }
 
     public void install(
-            AbstractMessageListenerContainer<?, ?> container, String consumer, IdempotencyEventListener observer) {
+            AbstractMessageListenerContainer<?, ?> container,
+            String consumer,
+            IdempotencyEventListener observer,
+            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
-        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
         boolean provided = container.getCommonErrorHandler() == null;
         if (provided && this.deadLetterSuffix != null) {
             this.receivedBytes.rememberIn(container);

@@ -34,6 +34,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         try {
             handleFirst(failure, records, consumer, container);
             endRetry(first);
+            this.suspension.reportDeadLetter(first, failure);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
             recordRetry(first);

@@ -60,7 +60,7 @@ public record ListenerContainerConfigurer(
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
             ListenerDefinition first = methods.representative();
-            this.failures.install(container, first.consumer(), first.observer());
+            this.failures.install(container, first.consumer(), first.observer(), this.retryTopics::getIfAvailable);
         }
         this.definitions.inspect(container);
     }
