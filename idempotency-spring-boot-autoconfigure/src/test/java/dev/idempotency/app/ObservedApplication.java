@@ -34,8 +34,6 @@ public final class ObservedApplication implements AutoCloseable {
     private final TestDatabase database = TestPostgres.createDatabase();
     private final String billingTopic = TestKafka.createTopic("billing", 1);
     private final String stockTopic = TestKafka.createTopic("stock", 1);
-    private final String billingGroup = TestKafka.uniqueName("billing");
-    private final String stockGroup = TestKafka.uniqueName("stock");
     private final TestApplication application;
 
     private ObservedApplication() {
@@ -50,10 +48,8 @@ public final class ObservedApplication implements AutoCloseable {
                         "idempotency.metrics.store-refresh-interval=50ms",
                         "idempotency.cleanup.enabled=false",
                         "idempotency.claim.timeout=3s",
-                        "billing.topic=" + this.billingTopic,
-                        "billing.group=" + this.billingGroup,
-                        "stock.topic=" + this.stockTopic,
-                        "stock.group=" + this.stockGroup),
+                        "billing=" + this.billingTopic,
+                        "stock=" + this.stockTopic),
                 Listeners.class,
                 TestApplication.Everything.class);
     }
@@ -65,7 +61,7 @@ public final class ObservedApplication implements AutoCloseable {
     /** Sends to {@link #BILLING} and waits until it has been consumed. */
     public void bill(String id, String payload) {
         this.application.send(this.billingTopic, id, payload);
-        this.application.awaitCaughtUp(this.billingGroup, this.billingTopic);
+        this.application.awaitCaughtUp(this.billingTopic, this.billingTopic);
     }
 
     /** Has a message processed, dropped as a duplicate with another payload, failed and refused for want of a key; returns its id. */
@@ -81,7 +77,7 @@ public final class ObservedApplication implements AutoCloseable {
     /** Sends to the consumer whose name is the default one. */
     public void stock(String id, String payload) {
         this.application.send(this.stockTopic, id, payload);
-        this.application.awaitCaughtUp(this.stockGroup, this.stockTopic);
+        this.application.awaitCaughtUp(this.stockTopic, this.stockTopic);
     }
 
     public String billingTopic() {
@@ -94,7 +90,7 @@ public final class ObservedApplication implements AutoCloseable {
 
     /** The default name of a consumer: it has a slash in it. */
     public String stockConsumer() {
-        return this.stockGroup + "/Listeners.stock";
+        return this.stockTopic + "/Listeners.stock";
     }
 
     /** Observations of records of {@link #BILLING} that have ended, oldest first. */
@@ -139,7 +135,7 @@ public final class ObservedApplication implements AutoCloseable {
 
     static class Listeners extends HasEffects {
 
-        @KafkaListener(topics = "${billing.topic}", groupId = "${billing.group}")
+        @KafkaListener(topics = "${billing}", groupId = "${billing}")
         @IdempotentListener(consumer = BILLING, retention = "30d")
         void billing(String payload) {
             this.effects.happen(payload);
@@ -148,13 +144,13 @@ public final class ObservedApplication implements AutoCloseable {
             }
         }
 
-        @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}")
+        @KafkaListener(topics = "${stock}", groupId = "${stock}")
         @IdempotentListener
         void stock(String payload) {
             this.effects.happen(payload);
         }
 
-        @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}-archive")
+        @KafkaListener(topics = "${stock}", groupId = "${stock}-archive")
         @IdempotentListener(consumer = "archive", strategy = DeduplicationStrategy.OFFSET)
         void archive(String payload) {}
 

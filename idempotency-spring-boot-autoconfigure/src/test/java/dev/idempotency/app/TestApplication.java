@@ -9,8 +9,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -131,10 +131,13 @@ public final class TestApplication implements AutoCloseable {
     /** Sends a record and waits for the broker to have it. */
     @SuppressWarnings("unchecked")
     public void send(ProducerRecord<?, ?> record) {
+        get(((KafkaTemplate<Object, Object>) this.context.getBean(KafkaTemplate.class))
+                .send((ProducerRecord<Object, Object>) record));
+    }
+
+    private static <T> T get(Future<T> answer) {
         try {
-            ((KafkaTemplate<Object, Object>) this.context.getBean(KafkaTemplate.class))
-                    .send((ProducerRecord<Object, Object>) record)
-                    .get(30, TimeUnit.SECONDS);
+            return answer.get(30, TimeUnit.SECONDS);
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }
@@ -149,42 +152,31 @@ public final class TestApplication implements AutoCloseable {
 
     /** Offsets that the group has committed, by partition; partitions that are empty are left out. */
     public static Map<Integer, Long> committedOffsets(String group, String topic) {
-        try {
-            Map<TopicPartition, OffsetAndMetadata> offsets = TestKafka.sharedAdmin()
-                    .listConsumerGroupOffsets(group)
-                    .partitionsToOffsetAndMetadata()
-                    .get(30, TimeUnit.SECONDS);
-            return offsets.entrySet().stream()
-                    .filter(entry -> entry.getKey().topic().equals(topic) && entry.getValue() != null)
-                    .filter(entry -> entry.getValue().offset() > 0)
-                    .collect(Collectors.toMap(entry -> entry.getKey().partition(), entry -> entry.getValue()
-                            .offset()));
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
+        Map<Integer, Long> offsets = new HashMap<>();
+        get(TestKafka.sharedAdmin().listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
+                .forEach((partition, offset) -> {
+                    if (partition.topic().equals(topic) && offset != null && offset.offset() > 0) {
+                        offsets.put(partition.partition(), offset.offset());
+                    }
+                });
+        return offsets;
     }
 
     /** Where the topic ends, by partition; partitions that are empty are left out. */
     public static Map<Integer, Long> endOffsets(String topic) {
         Admin admin = TestKafka.sharedAdmin();
-        try {
-            Map<TopicPartition, OffsetSpec> latest = admin
-                    .describeTopics(List.of(topic))
-                    .allTopicNames()
-                    .get(30, TimeUnit.SECONDS)
-                    .get(topic)
-                    .partitions()
-                    .stream()
-                    .collect(Collectors.toMap(
-                            partition -> new TopicPartition(topic, partition.partition()),
-                            partition -> OffsetSpec.latest()));
-            return admin.listOffsets(latest).all().get(30, TimeUnit.SECONDS).entrySet().stream()
-                    .filter(entry -> entry.getValue().offset() > 0)
-                    .collect(Collectors.toMap(entry -> entry.getKey().partition(), entry -> entry.getValue()
-                            .offset()));
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
+        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+        get(admin.describeTopics(List.of(topic)).topicNameValues().get(topic))
+                .partitions()
+                .forEach(
+                        partition -> latest.put(new TopicPartition(topic, partition.partition()), OffsetSpec.latest()));
+        Map<Integer, Long> ends = new HashMap<>();
+        get(admin.listOffsets(latest).all()).forEach((partition, end) -> {
+            if (end.offset() > 0) {
+                ends.put(partition.partition(), end.offset());
+            }
+        });
+        return ends;
     }
 
     /** Has a group that has no members commit everything that stands in the topic, whether or not it was processed. */
@@ -194,19 +186,17 @@ public final class TestApplication implements AutoCloseable {
 
     /** Has a group that has no members begin anew, at the beginning of the topic. */
     public static void commitBeginning(String group, String topic) {
-        commit(
-                group,
-                topic,
-                endOffsets(topic).keySet().stream().collect(Collectors.toMap(partition -> partition, partition -> 0L)));
+        Map<Integer, Long> beginning = endOffsets(topic);
+        beginning.replaceAll((partition, end) -> 0L);
+        commit(group, topic, beginning);
     }
 
     private static void commit(String group, String topic, Map<Integer, Long> offsets) {
-        Map<TopicPartition, OffsetAndMetadata> all = offsets.entrySet().stream()
-                .collect(Collectors.toMap(
-                        offset -> new TopicPartition(topic, offset.getKey()),
-                        offset -> new OffsetAndMetadata(offset.getValue())));
+        Map<TopicPartition, OffsetAndMetadata> all = new HashMap<>();
+        offsets.forEach(
+                (partition, offset) -> all.put(new TopicPartition(topic, partition), new OffsetAndMetadata(offset)));
         Awaitility.await("group " + group + " empty").ignoreExceptions().until(() -> {
-            TestKafka.sharedAdmin().alterConsumerGroupOffsets(group, all).all().get(30, TimeUnit.SECONDS);
+            get(TestKafka.sharedAdmin().alterConsumerGroupOffsets(group, all).all());
             return true;
         });
     }

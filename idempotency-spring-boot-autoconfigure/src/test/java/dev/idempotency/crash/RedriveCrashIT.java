@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Operators;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.crash.CrashingApplication.CrashPoint;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterStatus;
 import dev.idempotency.redrive.DeadLetters;
@@ -21,6 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 
@@ -38,10 +40,10 @@ class RedriveCrashIT extends ApplicationTest {
             for (int i = 0; i < LETTERS; i++) {
                 app.send(deadLetter((i == SENT_BEFORE_CRASH - 1) ? "always fails" : "letter " + i));
             }
-            Process dying = ChildJvm.start(
-                    DyingApplication.class, "redrive-crash", this.database.jdbcUrl(), this.topic, this.group);
+            Process dying = CrashingApplication.launch(
+                    this.database, this.topic, this.group, CrashPoint.NEVER, DyingListener.class);
             assertThat(dying.waitFor(120, TimeUnit.SECONDS)).isTrue();
-            assertThat(dying.exitValue()).as("see target/redrive-crash.log").isEqualTo(DyingApplication.DIED);
+            assertThat(dying.exitValue()).as("see target/crash-*.log").isEqualTo(137);
             int sentByTheDead = TopicContents.of(this.topic).size();
             assertThat(sentByTheDead).isBetween(SENT_BEFORE_CRASH, LETTERS - 1);
 
@@ -74,30 +76,6 @@ class RedriveCrashIT extends ApplicationTest {
         return record;
     }
 
-    /** Runs in a JVM of its own, and sends dead letters back until it dies. */
-    static final class DyingApplication {
-
-        static final int DIED = 137;
-
-        private DyingApplication() {}
-
-        public static void main(String[] arguments) throws InterruptedException {
-            TestApplication app = TestApplication.start(
-                    arguments[0],
-                    List.of(
-                            "topic=" + arguments[1],
-                            "group=" + arguments[2],
-                            "idempotency.dead-letters.redrives-per-second=5"),
-                    Listener.class);
-            DeadLetters deadLetters = app.bean(DeadLetters.class);
-            deadLetters.redriveAll("dying");
-            while (deadLetters.lastRedrive("dying").sent() < SENT_BEFORE_CRASH) {
-                Thread.sleep(1);
-            }
-            Runtime.getRuntime().halt(DIED);
-        }
-    }
-
     static class Listener extends HasEffects {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", autoStartup = "false")
@@ -107,6 +85,19 @@ class RedriveCrashIT extends ApplicationTest {
             if (payload.contains("fails")) {
                 throw new IllegalStateException("on purpose");
             }
+        }
+    }
+
+    /** Sends dead letters back until it dies. */
+    static class DyingListener extends Listener {
+
+        @Bean
+        ApplicationRunner redrive(DeadLetters deadLetters) {
+            return arguments -> {
+                deadLetters.redriveAll("dying");
+                Awaitility.await().until(() -> deadLetters.lastRedrive("dying").sent() >= SENT_BEFORE_CRASH);
+                CrashingApplication.die();
+            };
         }
     }
 }

@@ -21,6 +21,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -190,7 +191,7 @@ public abstract class ProcessedMessageStoreContract {
     @Test
     void theOriginalIsFoundThatOthersHaveCommittedSinceTheTransactionFirstRead() {
         this.transaction.executeWithoutResult(status -> {
-            this.store.claimOrFind(claims("first"));
+            assertThat(this.store.find(List.of(id("a")))).isEmpty();
             assertThat(elsewhere(() -> claim("a"))).hasSize(1);
             requireOriginal(this.store.claimOrFind(claims("a")).originals().get(id("a")));
         });
@@ -282,6 +283,27 @@ public abstract class ProcessedMessageStoreContract {
         assertThat(claim("a", "b")).hasSize(2);
     }
 
+    /** None is held for too long, but one after the other they are. */
+    @Test
+    void theTimeOfAClaimIsThatOfAllItsMessages() throws Exception {
+        ProcessedMessageStore impatient = createStore(Duration.ofSeconds(1));
+        String[] ids = {"a", "b", "c", "d", "e", "f"};
+        CountDownLatch claimed = new CountDownLatch(ids.length);
+        List<CountDownLatch> ends =
+                Stream.of(ids).map(id -> new CountDownLatch(1)).toList();
+        for (int i = 0; i < ids.length; i++) {
+            hold(ids[i], false, claimed, ends.get(i));
+        }
+        await(claimed);
+        for (int i = 0; i < ids.length; i++) {
+            CompletableFuture.delayedExecutor(800L * (i + 1), TimeUnit.MILLISECONDS)
+                    .execute(ends.get(i)::countDown);
+        }
+        assertThatExceptionOfType(ClaimTimeoutException.class)
+                .isThrownBy(() -> inTransaction(() -> impatient.claim(claims(ids))));
+        ends.forEach(CountDownLatch::countDown);
+    }
+
     @Test
     void aTransactionThatTheDatabaseHasEndedIsNotHeld() {
         this.transaction.executeWithoutResult(status -> {
@@ -301,9 +323,14 @@ public abstract class ProcessedMessageStoreContract {
 
     @Test
     void aTransactionWithoutClaimsIsWatchedToo() {
-        this.transaction.executeWithoutResult(status ->
-                assertThat(this.store.watchTransaction().getAsBoolean()).isTrue());
+        claim("a");
         this.transaction.executeWithoutResult(status -> {
+            this.store.forget(id("a"));
+            assertThat(this.store.watchTransaction().getAsBoolean()).isTrue();
+            status.setRollbackOnly();
+        });
+        this.transaction.executeWithoutResult(status -> {
+            this.store.forget(id("a"));
             Supplier<Boolean> held = this.store.watchTransaction()::getAsBoolean;
             abortTransaction();
             assertThat(held.get()).isFalse();

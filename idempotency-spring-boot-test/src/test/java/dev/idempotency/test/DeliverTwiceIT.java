@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.test.TestedApplication.Effects;
-import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +13,6 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -36,7 +33,6 @@ import org.springframework.test.context.DynamicPropertySource;
         })
 class DeliverTwiceIT {
 
-    private static final TestDatabase database = TestPostgres.createDatabase();
     private static final String topic = TestKafka.createTopic("twice", 1);
 
     @Autowired
@@ -51,14 +47,8 @@ class DeliverTwiceIT {
     @DynamicPropertySource
     static void properties(DynamicPropertyRegistry registry) {
         TestKafka.createTopics(1, topic + "-orders", topic + "-odd");
-        registry.add("spring.datasource.url", database::jdbcUrl);
         registry.add("spring.kafka.bootstrap-servers", TestKafka::bootstrapServers);
         registry.add("tested.topic", () -> topic);
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
     }
 
     @Test

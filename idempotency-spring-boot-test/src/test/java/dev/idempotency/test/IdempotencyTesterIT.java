@@ -8,8 +8,6 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.idempotency.test.TestedApplication.Effects;
 import dev.idempotency.test.TestedApplication.Order;
-import dev.idempotency.testing.TestDatabase;
-import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import java.util.function.Function;
@@ -17,7 +15,6 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -29,8 +26,6 @@ import org.springframework.core.env.Environment;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
-import org.springframework.test.context.DynamicPropertyRegistry;
-import org.springframework.test.context.DynamicPropertySource;
 
 /** Listeners with a database, and without a broker. */
 @SpringBootTest(
@@ -43,8 +38,6 @@ import org.springframework.test.context.DynamicPropertySource;
             "idempotency.checks.relaxed=unstable-key"
         })
 class IdempotencyTesterIT {
-
-    private static final TestDatabase database = TestPostgres.createDatabase();
 
     @Autowired
     private IdempotencyTester tester;
@@ -60,16 +53,6 @@ class IdempotencyTesterIT {
 
     private final String id = UUID.randomUUID().toString();
     private final String other = this.id + "-b";
-
-    @DynamicPropertySource
-    static void properties(DynamicPropertyRegistry registry) {
-        registry.add("spring.datasource.url", database::jdbcUrl);
-    }
-
-    @AfterAll
-    static void dropDatabase() {
-        database.close();
-    }
 
     private static Stream<Arguments> deliveries() {
         return Stream.of(

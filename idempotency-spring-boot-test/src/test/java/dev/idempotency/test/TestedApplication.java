@@ -3,21 +3,19 @@ package dev.idempotency.test;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.init.DataSourceInitializer;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -25,6 +23,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
+import org.springframework.test.context.DynamicPropertyRegistrar;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Listeners of every kind; each writes a row per call and message. */
@@ -39,6 +38,16 @@ class TestedApplication {
     static final String TOPIC = "${tested.topic:tested}";
 
     @Bean
+    TestDatabase database() {
+        return TestPostgres.createDatabase();
+    }
+
+    @Bean
+    DynamicPropertyRegistrar databaseUrl(TestDatabase database) {
+        return registry -> registry.add("spring.datasource.url", database::jdbcUrl);
+    }
+
+    @Bean
     JsonMapper jsonMapper() {
         return JsonMapper.builder().build();
     }
@@ -46,15 +55,6 @@ class TestedApplication {
     @Bean
     RecordMessageConverter jsonConverter() {
         return new StringJacksonJsonMessageConverter();
-    }
-
-    @Bean
-    DataSourceInitializer effectsTable(DataSource dataSource) {
-        DataSourceInitializer initializer = new DataSourceInitializer();
-        initializer.setDataSource(dataSource);
-        initializer.setDatabasePopulator(new ResourceDatabasePopulator(
-                new ByteArrayResource("create table effect (consumer text, message text)".getBytes())));
-        return initializer;
     }
 
     /** With a filter, an interceptor and manual acknowledgment. */
@@ -75,6 +75,10 @@ class TestedApplication {
 
     /** What listeners have done. */
     record Effects(JdbcClient jdbc) {
+
+        Effects {
+            jdbc.sql("create table effect (consumer text, message text)").update();
+        }
 
         void add(String consumer, Object message) {
             this.jdbc

@@ -23,8 +23,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 @ExtendWith(OutputCaptureExtension.class)
 class MigrationIT {
 
-    private static final String HISTORY = "idempotency_schema_history";
-
     private HikariDataSource dataSource;
     private JdbcTemplate jdbc;
     private Dialect dialect;
@@ -55,7 +53,7 @@ class MigrationIT {
             assertThatException().isThrownBy(this::migrate);
             this.jdbc.execute("drop table idempotency_inbox_readable");
             if (killed) {
-                this.jdbc.update(quoted("delete from %s where %s = '1'", HISTORY, "version"));
+                this.jdbc.update(quoted("delete from ^idempotency_schema_history^ where ^version^ = '1'"));
             }
             migrate();
             assertThatAllIsThere();
@@ -118,30 +116,25 @@ class MigrationIT {
     }
 
     private void migrate() {
-        new Schema(database(), SchemaMode.MIGRATE).afterPropertiesSet();
+        StoreServer.tablesIn(this.dataSource);
     }
 
     private void assertThatAllIsThere() {
-        new Schema(database(), SchemaMode.VALIDATE).afterPropertiesSet();
+        new Schema(StoreServer.databaseOf(this.dataSource), SchemaMode.VALIDATE).afterPropertiesSet();
         assertThat(this.jdbc.queryForList("select * from idempotency_inbox_readable"))
                 .isEmpty();
     }
 
-    private IdempotencyDatabase database() {
-        return new IdempotencyDatabase(this.dataSource, this.dialect, null);
-    }
-
     /** Versions in the order in which they were made, without the mark of a schema that was not empty. */
     private List<String> appliedVersions() {
-        String versions = quoted(
-                "select %s from %s where %s <> '0' order by %s", "version", HISTORY, "version", "installed_rank");
-        return this.jdbc.queryForList(versions, String.class);
+        return this.jdbc.queryForList(
+                quoted(
+                        "select ^version^ from ^idempotency_schema_history^ where ^version^ <> '0' order by ^installed_rank^"),
+                String.class);
     }
 
-    private String quoted(String sql, Object... identifiers) {
-        String quote = this.dialect.identifierQuote();
-        return sql.formatted(
-                Stream.of(identifiers).map(each -> quote + each + quote).toArray());
+    private String quoted(String sql) {
+        return sql.replace("^", this.dialect.identifierQuote());
     }
 
     private void runByHand() {

@@ -118,8 +118,7 @@ class BusinessKeyLocksIT extends StoreTest {
         BusinessKeyLocks locks = instance(Duration.ofSeconds(1));
         assertThrown(IllegalStateException.class, () -> locks.lock("a"), "@Transactional");
         assertThrown(
-                IllegalArgumentException.class,
-                () -> this.transaction.executeWithoutResult(status -> locks.lock(" ")));
+                IllegalArgumentException.class, () -> this.transaction.executeWithoutResult(status -> locks.lock(" ")));
         TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
         isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
         assertThrown(

@@ -10,9 +10,8 @@ import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
-import dev.idempotency.internal.database.DialectResolver;
-import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.LockStatement;
+import dev.idempotency.internal.store.StoreServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -153,7 +152,7 @@ class LocksIT extends SharedApplicationTest {
                     held.countDown();
                     pass(end);
                 }));
-        assertThat(held.await(30, TimeUnit.SECONDS)).isTrue();
+        pass(held);
         return new Holder(thread, end);
     }
 
@@ -176,9 +175,7 @@ class LocksIT extends SharedApplicationTest {
 
         public static void main(String[] arguments) {
             DriverManagerDataSource dataSource = new DriverManagerDataSource(arguments[0]);
-            BusinessKeyLocks locks = new BusinessKeyLocks(
-                    new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null),
-                    Duration.ofMinutes(1));
+            BusinessKeyLocks locks = new BusinessKeyLocks(StoreServer.databaseOf(dataSource), Duration.ofMinutes(1));
             new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult(status -> {
                 locks.lock(arguments[1]);
                 new CompletableFuture<>().join();

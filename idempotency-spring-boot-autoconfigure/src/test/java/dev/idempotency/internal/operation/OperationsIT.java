@@ -4,6 +4,7 @@ import static dev.idempotency.app.Thrown.assertThrown;
 import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.idempotency.ClaimTimeoutException;
@@ -22,6 +23,7 @@ import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.UnprotectedCallException;
+import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
@@ -85,10 +87,9 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.UnexpectedRollbackException;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claims from code, in an application without any Kafka listener and without a broker, on a real database. */
@@ -107,6 +108,7 @@ class OperationsIT {
     private JdbcTemplate jdbc;
     private TransactionTemplate transaction;
     private Outcomes outcomes;
+    private Effects effects;
     private ExecutorService threads;
 
     /** Selects how many transactions wait for another one. */
@@ -178,7 +180,7 @@ class OperationsIT {
         this.outcomes = this.app.bean(Outcomes.class);
         this.jdbc = this.app.jdbc();
         this.transaction = new TransactionTemplate(this.app.bean(PlatformTransactionManager.class));
-        this.jdbc.execute("create table effect (name varchar(100) not null)");
+        this.effects = this.app.bean(Effects.class);
     }
 
     @AfterParameterizedClassInvocation
@@ -205,11 +207,7 @@ class OperationsIT {
     }
 
     private void happen(@Nullable String name) {
-        this.jdbc.update("insert into effect (name) values (?)", name);
-    }
-
-    private List<String> effects() {
-        return this.jdbc.queryForList("select name from effect order by name", String.class);
+        this.effects.happen(name);
     }
 
     private boolean isDuplicate(String key) {
@@ -234,19 +232,6 @@ class OperationsIT {
 
     private CompletableFuture<Void> elsewhere(Runnable work) {
         return CompletableFuture.runAsync(work, this.threads).orTimeout(30, TimeUnit.SECONDS);
-    }
-
-    /** Claims an id in a transaction that is rolled back in the end. */
-    private CompletableFuture<Void> hold(MessageId id, CompletableFuture<Void> end) {
-        CompletableFuture<Void> claimed = new CompletableFuture<>();
-        CompletableFuture<Void> holder = elsewhere(() -> this.transaction.executeWithoutResult(status -> {
-            this.operations.claim(id);
-            claimed.complete(null);
-            end.join();
-            status.setRollbackOnly();
-        }));
-        claimed.join();
-        return holder;
     }
 
     private <T> @Nullable T result(String key, Class<T> type, @Nullable T result) {
@@ -274,7 +259,7 @@ class OperationsIT {
         assertThat(same.result()).isEqualTo(1);
         assertConflict(() -> this.operations.execute(id("a"), "{amount: 2}", Long.class, () -> 2L));
         assertConflict(() -> this.operations.execute(id("a"), "{amount: 2}", () -> happen("a")));
-        assertThat(effects()).isEmpty();
+        assertThat(this.effects.all()).isEmpty();
         assertThat(result("a", Long.class, 3L)).as("without a fingerprint").isEqualTo(1);
     }
 
@@ -288,7 +273,7 @@ class OperationsIT {
         Execution<?> second = this.operations.execute(id("a"), () -> happen("a"));
         assertThat(List.of(first, second)).extracting(Execution::duplicate).containsExactly(false, true);
         assertThat(second.result()).isNull();
-        assertThat(effects()).containsExactly("a");
+        assertThat(this.effects.all()).containsExactly("a");
         assertThat(count("idempotency_result")).isZero();
         assertThat(this.outcomes.processed).containsExactly(id("a"));
         assertThat(this.outcomes.duplicates).singleElement().satisfies(duplicate -> {
@@ -326,21 +311,20 @@ class OperationsIT {
         assertThat(outcomes.stream()
                         .map(outcome -> outcome.orTimeout(30, TimeUnit.SECONDS).join()))
                 .containsExactlyInAnyOrder("no", "no", "no", "done", "duplicate", "duplicate");
-        assertThat(effects()).containsExactly("a");
+        assertThat(this.effects.all()).containsExactly("a");
     }
 
     @Test
     void workThatFailsLeavesNothingAndItsExceptionReachesTheCallerAsItIs() {
         for (Throwable failure : List.of(new IllegalStateException("no"), new IOException("no"))) {
-            assertThatExceptionOfType(failure.getClass())
-                    .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
+            assertThatThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
                         happen("a");
                         throw undeclared(failure);
                     }))
                     .isSameAs(failure);
         }
         assertThrown(DataIntegrityViolationException.class, () -> this.operations.execute(id("a"), () -> happen(null)));
-        assertThat(effects()).isEmpty();
+        assertThat(this.effects.all()).isEmpty();
         assertThat(this.outcomes.failed).hasValue(3);
         assertThat(isDuplicate("a")).isFalse();
     }
@@ -355,7 +339,7 @@ class OperationsIT {
                     assertThrown(
                             IllegalStateException.class, () -> this.operations.execute(id("bad"), OperationsIT::fail));
                 }));
-        assertThat(effects()).isEmpty();
+        assertThat(this.effects.all()).isEmpty();
         assertThat(this.outcomes.failed).hasValue(2);
         this.transaction.executeWithoutResult(status -> {
             assertThat(isDuplicate("good")).isFalse();
@@ -369,10 +353,9 @@ class OperationsIT {
                 new TransactionTemplate(new JdbcTransactionManager(this.app.bean(DataSource.class)));
         nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
         IdempotentOperations joining = operationsWith(Duration.ofSeconds(1), nested.getTransactionManager());
-        nested.executeWithoutResult(outer -> assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> nested.executeWithoutResult(inner -> joining.execute(id("a"), () -> {
-                    throw new IllegalStateException("no");
-                }))));
+        nested.executeWithoutResult(outer -> assertThrown(
+                IllegalStateException.class,
+                () -> nested.executeWithoutResult(inner -> joining.execute(id("a"), OperationsIT::fail))));
         assertThat(this.outcomes.failed).hasValue(1);
         assertThat(this.outcomes.processed).isEmpty();
         assertThat(isDuplicate("a")).isFalse();
@@ -411,7 +394,7 @@ class OperationsIT {
         DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:other-operations");
         new TransactionTemplate(new JdbcTransactionManager(other)).executeWithoutResult(status -> {
             assertUnprotected(() -> this.operations.claim(id("a")), "not one of the store's DataSource");
-            effects();
+            this.effects.all();
             assertUnprotected(() -> this.operations.claim(id("a")), "not one of the store's DataSource");
             assertUnprotected(
                     () -> this.operations.execute(id("a"), () -> happen("lost")),
@@ -421,7 +404,7 @@ class OperationsIT {
                     "NOT_SUPPORTED");
             this.transaction.executeWithoutResult(own -> this.operations.execute(id("own"), () -> happen("own")));
         });
-        assertThat(effects()).containsExactly("own");
+        assertThat(this.effects.all()).containsExactly("own");
     }
 
     @Test
@@ -438,37 +421,26 @@ class OperationsIT {
             assertUnprotected(() -> ofJdbc.execute(id("a"), () -> {}), "another transaction manager");
             status.setRollbackOnly();
         });
-        assertThat(effects()).containsExactly("outer");
+        assertThat(this.effects.all()).containsExactly("outer");
         assertThat(isDuplicate("a")).isFalse();
     }
 
+    /** As one of Kafka, or of JMS. */
     @Test
     void aTransactionWithoutAnyDatabaseIsNoObstacleToAnExecution() {
-        new TransactionTemplate(new NoDatabaseTransactionManager()).executeWithoutResult(status -> {
+        TransactionSynchronizationManager.initSynchronization();
+        TransactionSynchronizationManager.setActualTransactionActive(true);
+        try {
             this.operations.execute(id("a"), () -> happen("a"));
-            effects();
+            this.effects.all();
             this.operations.execute(id("b"), () -> happen("b"));
-        });
-        assertThat(effects()).containsExactly("a", "b");
-    }
-
-    /** As one of Kafka, or of JMS. */
-    @SuppressWarnings("serial")
-    private static final class NoDatabaseTransactionManager extends AbstractPlatformTransactionManager {
-
-        @Override
-        protected Object doGetTransaction() {
-            return this;
+        } finally {
+            TransactionSynchronizationUtils.invokeAfterCompletion(
+                    TransactionSynchronizationManager.getSynchronizations(),
+                    TransactionSynchronization.STATUS_COMMITTED);
+            TransactionSynchronizationManager.clear();
         }
-
-        @Override
-        protected void doBegin(Object opened, TransactionDefinition definition) {}
-
-        @Override
-        protected void doCommit(DefaultTransactionStatus status) {}
-
-        @Override
-        protected void doRollback(DefaultTransactionStatus status) {}
+        assertThat(this.effects.all()).containsExactly("a", "b");
     }
 
     /** Spring calls a {@code @TransactionalEventListener} so. */
@@ -481,7 +453,7 @@ class OperationsIT {
 
                     @Override
                     public void afterCompletion(int completion) {
-                        assertUnprotected(() -> used.execute(id("a"), () -> happen("a")), "has ended", "REQUIRES_NEW");
+                        assertUnprotected(() -> used.execute(id("a"), OperationsIT::fail), "has ended", "REQUIRES_NEW");
                         assertUnprotected(() -> used.claim(id("a")), "has ended", "REQUIRES_NEW");
                         refused.set(true);
                     }
@@ -495,8 +467,15 @@ class OperationsIT {
         List<List<MessageId>> chunks = List.of(
                 List.of(id("a"), id("b"), id("held")), List.of(MessageId.of("imports", "a"), id("a"), id("held")));
         for (List<MessageId> chunk : chunks) {
+            CompletableFuture<Void> claimed = new CompletableFuture<>();
             CompletableFuture<Void> end = new CompletableFuture<>();
-            CompletableFuture<Void> holder = hold(id("held"), end);
+            CompletableFuture<Void> holder = elsewhere(() -> this.transaction.executeWithoutResult(status -> {
+                this.operations.claim(id("held"));
+                claimed.complete(null);
+                end.join();
+                status.setRollbackOnly();
+            }));
+            claimed.join();
             assertThatExceptionOfType(RuntimeException.class)
                     .isThrownBy(() -> this.transaction.executeWithoutResult(
                             // As one does who leaves out a chunk, and commits what he has.
@@ -508,25 +487,6 @@ class OperationsIT {
                     status -> assertThat(this.operations.claimAll(chunk)).hasSize(3));
             empty();
         }
-    }
-
-    @Test
-    void theTimeOfAClaimIsThatOfAllItsIds() {
-        // So many that the last one is held for long enough, however late the claim begins.
-        List<MessageId> ids =
-                Stream.of("a", "b", "c", "d", "e", "f").map(OperationsIT::id).toList();
-        List<CompletableFuture<Void>> ends =
-                ids.stream().map(id -> new CompletableFuture<Void>()).toList();
-        List<CompletableFuture<Void>> holders = IntStream.range(0, ids.size())
-                .mapToObj(i -> hold(ids.get(i), ends.get(i)))
-                .toList();
-        IntStream.range(0, ids.size())
-                .forEach(i -> ends.get(i).completeOnTimeout(null, 800L * (i + 1), TimeUnit.MILLISECONDS));
-        assertThrown(
-                ClaimTimeoutException.class,
-                () -> this.transaction.executeWithoutResult(status -> this.operations.claimAll(ids)));
-        ends.forEach(end -> end.complete(null));
-        holders.forEach(CompletableFuture::join);
     }
 
     @Test
@@ -585,7 +545,7 @@ class OperationsIT {
                 () -> this.operations.claimAll(Arrays.asList(id("a"), null)))) {
             assertThrown(IllegalArgumentException.class, call, "There is no id");
         }
-        assertThat(effects()).isEmpty();
+        assertThat(this.effects.all()).isEmpty();
     }
 
     private <T extends @Nullable Object> T twice(String key, Class<T> type, T result) {
@@ -633,7 +593,7 @@ class OperationsIT {
         refuseToKeep(ReadOnly.class, ReadOnly::new, "/id ");
         refuseToKeep(Runnable.class, () -> () -> {}, "");
         refuseToKeep(String.class, () -> "x".repeat(MAX_SIZE), (MAX_SIZE + 2) + " characters");
-        assertThat(effects()).isEmpty();
+        assertThat(this.effects.all()).isEmpty();
         assertThat(isDuplicate("a")).isFalse();
     }
 
@@ -756,7 +716,7 @@ class OperationsIT {
         Execution<Receipt> second = this.operations.execute(id("a"), Receipt.class, work);
         assertThat(second.duplicate()).isFalse();
         assertThat(second.result()).isEqualTo(Receipt.of(1));
-        assertThat(effects()).containsExactly("charged");
+        assertThat(this.effects.all()).containsExactly("charged");
         assertThat(keys).hasSize(2).endsWith("mail");
         assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
         this.operations.execute(id("a"), Receipt.class, work);
@@ -831,7 +791,7 @@ class OperationsIT {
                 attributes -> attributes.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ));
         assertThatExceptionOfType(StoreFailedException.class)
                 .isThrownBy(() -> isolated.executeWithoutResult(status -> {
-                    effects();
+                    this.effects.all();
                     elsewhere(() -> isDuplicate("a")).join();
                     this.operations.execute(id("a"), () -> {});
                 }))

@@ -1,5 +1,6 @@
 package dev.idempotency.internal.retention;
 
+import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.retention.Cleanup;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.BeanUtils;
 
 class CleanupScheduleTests {
 
@@ -32,11 +34,8 @@ class CleanupScheduleTests {
     @ValueSource(classes = {Object.class, IllegalStateException.class, OutOfMemoryError.class})
     void runsAgainAndAgainOnOneDaemonThreadWhateverIsThrown(Class<?> thrown) throws InterruptedException {
         start(limit -> {
-            if (thrown == IllegalStateException.class) {
-                throw new IllegalStateException("on purpose");
-            }
-            if (thrown == OutOfMemoryError.class) {
-                throw new OutOfMemoryError("on purpose");
+            if (thrown != Object.class) {
+                throw undeclared((Throwable) BeanUtils.instantiateClass(thrown));
             }
             return 0;
         });

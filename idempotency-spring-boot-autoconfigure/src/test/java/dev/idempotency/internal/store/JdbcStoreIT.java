@@ -160,7 +160,7 @@ class JdbcStoreIT extends StoreTest {
         ProcessedMessageStore second = new JdbcProcessedMessageStore(this.database, timeout);
         this.transaction.executeWithoutResult(status -> {
             this.store.claim(claims("a"));
-            Future<?> waiting = this.threads.submit(() -> brief.executeWithoutResult(other -> {
+            Future<?> waiting = CompletableFuture.runAsync(() -> brief.executeWithoutResult(other -> {
                 if (limit.equals("lock timeout")) {
                     this.jdbc.execute("set local lock_timeout = '200ms'");
                 }

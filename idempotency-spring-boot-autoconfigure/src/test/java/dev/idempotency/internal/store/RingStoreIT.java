@@ -9,8 +9,6 @@ import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.internal.database.DialectResolver;
-import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.RetentionMode;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.StoreStatistics;
@@ -59,6 +57,10 @@ class RingStoreIT {
         return ids;
     }
 
+    private Set<MessageId> claim(String... ids) {
+        return this.server.claim(this.store, "billing", ids);
+    }
+
     private String[] slotCounts() {
         return IntStream.range(0, 8)
                 .mapToObj(slot -> "" + this.server.count("only idempotency_processed_" + slot))
@@ -68,7 +70,7 @@ class RingStoreIT {
     @Test
     void aBatchIsClaimedInEverySlotAndFoundEverywhere() {
         List<String> ids = idsOfAllTables();
-        Set<MessageId> claimed = this.server.claim(this.store, "billing", ids.toArray(String[]::new));
+        Set<MessageId> claimed = claim(ids.toArray(String[]::new));
         assertThat(claimed).hasSize(10);
         assertThat(slotCounts()).containsOnly("1");
         assertThat(this.server.count("only idempotency_processed")).isEqualTo(2);
@@ -83,10 +85,9 @@ class RingStoreIT {
     @Test
     void anIdIsClaimedOnceAloneOrInABatch() {
         for (String id : idsOfAllTables()) {
-            assertThat(this.server.claim(this.store, "billing", id)).hasSize(1);
-            assertThat(this.server.claim(this.store, "billing", id)).isEmpty();
-            assertThat(this.server.claim(this.store, "billing", id, id(NOW), "order-" + id))
-                    .hasSize(2);
+            assertThat(claim(id)).hasSize(1);
+            assertThat(claim(id)).isEmpty();
+            assertThat(claim(id, id(NOW), "order-" + id)).hasSize(2);
         }
     }
 
@@ -106,16 +107,16 @@ class RingStoreIT {
     @Test
     void whatIsForgottenCanBeClaimedAgain() {
         for (String id : idsOfAllTables()) {
-            this.server.claim(this.store, "billing", id);
+            claim(id);
             assertThat(this.store.forget(new MessageId("billing", id))).isTrue();
             assertThat(this.store.forget(new MessageId("billing", id))).isFalse();
-            assertThat(this.server.claim(this.store, "billing", id)).hasSize(1);
+            assertThat(claim(id)).hasSize(1);
         }
     }
 
     @Test
     void rowsOfAllSlotsAreCounted() {
-        this.server.claim(this.store, "billing", idsOfAllTables().toArray(String[]::new));
+        claim(idsOfAllTables().toArray(String[]::new));
         this.server.jdbc.execute("analyze");
         StoreStatistics statistics = this.store.statistics(List.of("billing"));
         assertThat(statistics.rows()).isEqualTo(10);
@@ -135,8 +136,8 @@ class RingStoreIT {
         CompletableFuture<Set<MessageId>> second = this.server.transaction.execute(status -> {
             assertThat(this.store.claim(claims("billing", ids.toArray(String[]::new))))
                     .hasSize(10);
-            CompletableFuture<Set<MessageId>> other = CompletableFuture.supplyAsync(
-                    () -> this.server.claim(this.store, "billing", reversed.toArray(String[]::new)));
+            CompletableFuture<Set<MessageId>> other =
+                    CompletableFuture.supplyAsync(() -> claim(reversed.toArray(String[]::new)));
             this.server.awaitWaiting();
             return other;
         });
@@ -146,11 +147,10 @@ class RingStoreIT {
     /** It was started before the tables became a ring. */
     @Test
     void anInstanceWithoutTheRingCannotClaimIdsThatCarryTheirTime() {
-        JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(
-                new IdempotencyDatabase(this.server.dataSource, DialectResolver.resolve(this.server.dataSource), null),
-                Duration.ofSeconds(30));
+        JdbcProcessedMessageStore other =
+                new JdbcProcessedMessageStore(StoreServer.databaseOf(this.server.dataSource), Duration.ofSeconds(30));
         String id = id(NOW);
-        this.server.claim(this.store, "billing", id);
+        claim(id);
         assertThatException()
                 .isThrownBy(() ->
                         StoreExceptionTranslator.attempt(() -> "claim", () -> this.server.claim(other, "billing", id)))
@@ -189,7 +189,7 @@ class RingStoreIT {
                 "01ARZ3NDEKTSV4RRFFQ69G5FAU", false,
                 "017f22e2-79b0-4cc3-98c4-dc0c0c07398f", false);
         ids.forEach((id, slot) -> {
-            assertThat(this.server.claim(this.store, "billing", id)).as(id).hasSize(1);
+            assertThat(claim(id)).as(id).hasSize(1);
             assertThat(this.server.count("only idempotency_processed where message_id = '" + id + "'"))
                     .as(id)
                     .isEqualTo(slot ? 0 : 1);

@@ -4,9 +4,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -21,8 +18,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 public abstract class StoreTest {
 
     protected static final Duration PATIENCE = Duration.ofSeconds(30);
-
-    protected final ExecutorService threads = Executors.newCachedThreadPool();
 
     @Parameter
     protected StoreServer server;
@@ -43,10 +38,5 @@ public abstract class StoreTest {
         for (String table : List.of("processed", "position", "version", "inbox")) {
             this.jdbc.update("delete from idempotency_" + table);
         }
-    }
-
-    @AfterEach
-    final void stopThreads() {
-        this.threads.shutdownNow();
     }
 }
