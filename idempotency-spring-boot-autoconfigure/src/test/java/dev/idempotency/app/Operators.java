@@ -1,5 +1,6 @@
 package dev.idempotency.app;
 
+import dev.idempotency.OperatorActionException;
 import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.springframework.kafka.support.KafkaHeaders;
 
@@ -49,6 +51,11 @@ public record Operators(DeadLetters deadLetters, Reconciliation reconciliation) 
                 .until(
                         () -> this.reconciliation.lastReconciliation(consumer),
                         report -> report.state() != JobState.RUNNING);
+    }
+
+    /** Asserts that an action of an operator is refused, in words that contain all of these. */
+    public static void assertRefused(ThrowingCallable action, String... messages) {
+        Thrown.assertThrown(OperatorActionException.class, action, messages);
     }
 
     /** Has a record say, as dead letters do, that it stood in a partition. */

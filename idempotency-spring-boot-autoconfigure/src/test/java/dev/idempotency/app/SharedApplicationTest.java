@@ -16,6 +16,7 @@ import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.ConfigResource;
+import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
@@ -171,6 +172,12 @@ public abstract class SharedApplicationTest {
 
     protected void awaitCaughtUp(String kind) {
         this.app.awaitCaughtUp(topic(kind), topic(kind));
+    }
+
+    /** Waits until all is consumed. */
+    protected void assertEffects(String kind, String... effects) {
+        awaitCaughtUp(kind);
+        Assertions.assertThat(effectsOf(kind)).containsExactly(effects);
     }
 
     /** The effects whose names begin with the kind. */

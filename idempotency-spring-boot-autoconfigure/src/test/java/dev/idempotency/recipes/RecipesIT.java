@@ -38,7 +38,7 @@ class RecipesIT extends SharedApplicationTest {
     @Test
     void anIdThatRepeatsByDesignIsAKeyTogetherWithTheState() {
         deliver("order", "4711;NEW", "4711;CONFIRMED", "4711;NEW", "4711;CONFIRMED");
-        assertThat(effectsOf("order")).containsExactly("order 4711;CONFIRMED", "order 4711;NEW");
+        assertEffects("order", "order 4711;CONFIRMED", "order 4711;NEW");
     }
 
     @Test

@@ -9,11 +9,11 @@ import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.retention.Cleanup;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -96,12 +96,11 @@ class TenantsIT extends ApplicationTest {
 
         @Bean
         DataSource dataSource(@Value("${spring.datasource.url}") String url) {
-            Map<Object, Object> tenants = new LinkedHashMap<>();
-            for (String tenant : List.of("tenant_a", "tenant_b")) {
-                tenants.put(tenant, new DriverManagerDataSource(url + "&currentSchema=" + tenant));
-            }
             TenantDataSource routing = new TenantDataSource();
-            routing.setTargetDataSources(tenants);
+            routing.setTargetDataSources(Stream.of("tenant_a", "tenant_b")
+                    .collect(Collectors.toMap(
+                            tenant -> tenant,
+                            tenant -> new DriverManagerDataSource(url + "&currentSchema=" + tenant))));
             routing.setDefaultTargetDataSource(new DriverManagerDataSource(url));
             return routing;
         }

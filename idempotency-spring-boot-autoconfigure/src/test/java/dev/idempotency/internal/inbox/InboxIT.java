@@ -1,10 +1,9 @@
 package dev.idempotency.internal.inbox;
 
-import static dev.idempotency.app.Thrown.assertThrown;
+import static dev.idempotency.app.Operators.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
@@ -183,8 +182,7 @@ class InboxIT extends SharedApplicationTest {
         assertThat(large.payload()).isNull();
         assertThat(large.entry().payloadSize()).isEqualTo(MAX_PAYLOAD + 1);
         assertThat(large.entry().payloadOmitted()).isEqualTo("too large");
-        assertThrown(
-                OperatorActionException.class,
+        assertRefused(
                 () -> this.inbox.replay(new MessageId("large", "1")),
                 "payload was not kept (too large)",
                 "idempotency.inbox.max-payload");
@@ -222,7 +220,7 @@ class InboxIT extends SharedApplicationTest {
         Awaitility.await("processed")
                 .until(() -> message("retried", "1").entry().status() == InboxStatus.PROCESSED);
         assertEntry("retried", "1", InboxStatus.PROCESSED, 6);
-        assertThat(effectsOf("retried")).containsExactly("retried retried");
+        assertEffects("retried", "retried retried");
         assertThat(message("retried", "1").headers()).extracting(Header::key).containsExactly("message-id");
     }
 
@@ -307,8 +305,7 @@ class InboxIT extends SharedApplicationTest {
                 .extracting(entry -> entry.record().topic())
                 .containsExactly(topic("coordinates"), topic("coordinates"));
         assertThat(this.inbox.replayFailed("coordinates").sent()).isEqualTo(2);
-        awaitCaughtUp("coordinates");
-        assertThat(effectsOf("coordinates")).containsExactly("coordinates keyless", "coordinates letter");
+        assertEffects("coordinates", "coordinates keyless", "coordinates letter");
         assertThat(this.inbox.find(InboxQuery.ALL.withConsumer("coordinates")).entries())
                 .extracting(InboxEntry::status)
                 .containsExactly(InboxStatus.PROCESSED, InboxStatus.PROCESSED);
@@ -325,8 +322,7 @@ class InboxIT extends SharedApplicationTest {
     @Test
     void whatCannotBeSentStaysAsItIsAndItsPayloadIsNotLogged(CapturedOutput output) {
         insertFailed("huge", "1", topic("origin"), 0, bytes("secret-payload".repeat(100_000)));
-        assertThrown(
-                OperatorActionException.class,
+        assertRefused(
                 () -> this.inbox.replay(new MessageId("huge", "1")),
                 "could not be sent to " + topic("origin"),
                 "RecordTooLarge");

@@ -1,6 +1,6 @@
 package dev.idempotency.internal.inbox;
 
-import static dev.idempotency.app.Thrown.assertThrown;
+import static dev.idempotency.app.Operators.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -160,14 +160,8 @@ class InboxStoreIT extends StoreTest {
         return new Claim(message.id(), message.coordinates());
     }
 
-    /** As the interceptor does: the claim, the work, and then this. */
     private void process(Delivered... messages) {
-        this.transaction.executeWithoutResult(status -> {
-            for (Delivered message : messages) {
-                this.store.claim(List.of(claim(message)));
-            }
-            this.recorder.processed(List.of(messages));
-        });
+        deliver(List.of(messages), false);
     }
 
     private InboxEntry entry(String id) {
@@ -249,7 +243,8 @@ class InboxStoreIT extends StoreTest {
     }
 
     private CompletableFuture<Void> inAnotherThread(Runnable work) {
-        return CompletableFuture.runAsync(work, this.threads).orTimeout(60, TimeUnit.SECONDS);
+        return CompletableFuture.runAsync(work, task -> new Thread(task).start())
+                .orTimeout(60, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest
@@ -257,8 +252,7 @@ class InboxStoreIT extends StoreTest {
     void aReplayWithForgettingAndTheRedeliveryOfTheSameMessageAgree(boolean written) throws Exception {
         process(message("1"));
         this.store.forget(id("1"));
-        duringRedelivery(written, () -> assertThatExceptionOfType(OperatorActionException.class)
-                .isThrownBy(() -> this.inbox.forgetAndReplay(id("1"))));
+        duringRedelivery(written, () -> assertRefused(() -> this.inbox.forgetAndReplay(id("1"))));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
     }
@@ -270,11 +264,7 @@ class InboxStoreIT extends StoreTest {
         process(message("1"));
         this.jdbc.update("delete from idempotency_processed");
         duringRedelivery(
-                true,
-                () -> assertThrown(
-                        OperatorActionException.class,
-                        () -> this.inbox.forgetAndReplay(id("1")),
-                        "has changed in this moment"));
+                true, () -> assertRefused(() -> this.inbox.forgetAndReplay(id("1")), "has changed in this moment"));
     }
 
     @Test
@@ -331,6 +321,7 @@ class InboxStoreIT extends StoreTest {
         }
     }
 
+    /** As the interceptor does: the claim, the work, and then what is kept of it. */
     private void deliver(List<Delivered> messages, boolean fail) {
         this.transaction.executeWithoutResult(status -> {
             Set<MessageId> claimed =
@@ -377,17 +368,17 @@ class InboxStoreIT extends StoreTest {
     @Test
     void whatWasForgottenOnPurposeIsReplayedAndWhatHasExpiredIsNot() {
         process(message("1"), message("2"));
-        assertThrown(OperatorActionException.class, () -> this.inbox.forgetAndReplay(id("1")), "Nothing was forgotten");
+        assertRefused(() -> this.inbox.forgetAndReplay(id("1")), "Nothing was forgotten");
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
         assertEntry("1", InboxStatus.PROCESSED, 1);
         this.store.forget(id("1"));
         this.jdbc.update("delete from idempotency_processed");
         // There is nobody to send it to.
-        assertThrown(OperatorActionException.class, () -> this.inbox.replay(id("1")), "could not be sent");
+        assertRefused(() -> this.inbox.replay(id("1")), "could not be sent");
         assertThat(entry("1").replays()).isZero();
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
-        assertThrown(OperatorActionException.class, () -> this.inbox.replay(id("2")), "has been processed");
-        assertThrown(OperatorActionException.class, () -> this.inbox.replay(id("unknown")), "not in the inbox");
+        assertRefused(() -> this.inbox.replay(id("2")), "has been processed");
+        assertRefused(() -> this.inbox.replay(id("unknown")), "not in the inbox");
         assertThat(entry("2").replays()).isZero();
     }
 

@@ -1,5 +1,6 @@
 package dev.idempotency.internal.inbox;
 
+import static dev.idempotency.app.Operators.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -13,20 +14,27 @@ import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.job.JobState;
 import dev.idempotency.reconciliation.ReconciliationOutcome;
+import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import dev.idempotency.redrive.DeadLetter;
 import dev.idempotency.redrive.DeadLetterStatus;
+import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestBroker;
+import dev.idempotency.testing.TestKafka;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import javax.management.ObjectName;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Value;
@@ -38,7 +46,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Brokers that are not simply the application's: all of our own clients get there, too. */
+/** Brokers that are not simply the application's, to which all of our own clients get, too; or that do not answer. */
 @ExtendWith(OutputCaptureExtension.class)
 class OtherBrokersIT extends ApplicationTest {
 
@@ -121,6 +129,70 @@ class OtherBrokersIT extends ApplicationTest {
         }
     }
 
+    @Test
+    @Tag("slow")
+    void anApplicationThatEndsLeavesNoJobBehind() {
+        TestKafka.createTopics(1, this.topic + "-dlt");
+        try (TestApplication app = start(
+                List.of(
+                        "idempotency.reconciliation.records-per-second=1",
+                        "idempotency.dead-letters.redrives-per-second=1",
+                        "idempotency.errors.max-attempts=1"),
+                Fickle.class)) {
+            for (int i = 0; i < 30; i++) {
+                app.send(this.topic, null, "good");
+                app.send(this.topic, null, "bad " + i);
+            }
+            app.awaitCaughtUp(this.group, this.topic);
+            Operators operators = Operators.of(app);
+            operators.reconciliation().start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
+            operators.deadLetters().redriveAll("fickle");
+            assertThat(ours()).contains("idempotency-redrive-fickle", "idempotency-reconciliation-fickle");
+            app.context().close();
+            assertThat(operators.awaitRedrive("fickle").state()).isEqualTo(JobState.CANCELLED);
+            assertThat(operators.awaitReconciliation("fickle").state()).isEqualTo(JobState.CANCELLED);
+        }
+        assertThat(ours()).noneMatch(name -> name.startsWith("idempotency-"));
+        // Clients of Kafka do not wait for their own threads.
+        await().until(() -> ours().isEmpty());
+    }
+
+    private static List<String> ours() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.contains("idempotency-re"))
+                .toList();
+    }
+
+    @Test
+    @Tag("slow")
+    void brokersThatDoNotAnswerAreNamedWithTheRemedy() throws Exception {
+        try (TestApplication app = start(
+                List.of("spring.kafka.bootstrap-servers=localhost:1", "spring.kafka.listener.auto-startup=false"),
+                Fickle.class,
+                PatternListener.class)) {
+            Operators operators = Operators.of(app);
+            operators.reconciliation().start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
+            CompletableFuture<?> listed = CompletableFuture.runAsync(() -> assertRefused(
+                    () -> operators.letters("fickle"),
+                    "'fickle'",
+                    this.topic + "-dlt",
+                    "See that the brokers can be reached"));
+            CompletableFuture<?> matched = CompletableFuture.runAsync(() -> assertRefused(
+                    () -> operators.deadLetters().redriveAll("pattern"),
+                    "'pattern'",
+                    "See that the brokers can be reached"));
+            RedriveReport redrive = operators.redriveAll("fickle");
+            assertThat(redrive.state()).isEqualTo(JobState.FAILED);
+            assertThat(redrive.failure()).contains("consumer 'fickle'", "brokers", "redrive again");
+            ReconciliationReport report = operators.awaitReconciliation("fickle");
+            assertThat(report.state()).isEqualTo(JobState.FAILED);
+            assertThat(report.failure()).contains("consumer 'fickle'", "brokers", "start it again");
+            listed.get(30, TimeUnit.SECONDS);
+            matched.get(30, TimeUnit.SECONDS);
+        }
+    }
+
     private static int failed(TestApplication app) {
         return app.bean(Inbox.class)
                 .find(InboxQuery.ALL.withStatus(InboxStatus.FAILED))
@@ -161,6 +233,13 @@ class OtherBrokersIT extends ApplicationTest {
         }
     }
 
+    static class PatternListener {
+
+        @KafkaListener(topicPattern = "${topic}.*", groupId = "${group}-pattern")
+        @IdempotentListener(consumer = "pattern")
+        void on(String payload) {}
+    }
+
     /** Fails the first time for what is bad. Its messages are known by the id of their topic. */
     static class Fickle extends HasEffects {
 
@@ -170,7 +249,7 @@ class OtherBrokersIT extends ApplicationTest {
         @IdempotentListener(consumer = "fickle", inbox = "true", key = "#coordinates")
         void on(String payload) {
             this.effects.happen(payload);
-            if (payload.equals("bad") && this.called.add(payload)) {
+            if (payload.startsWith("bad") && this.called.add(payload)) {
                 throw new IllegalStateException("told to fail");
             }
         }

@@ -1,11 +1,10 @@
 package dev.idempotency.internal.reconciliation;
 
-import static dev.idempotency.app.Thrown.assertThrown;
+import static dev.idempotency.app.Operators.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
@@ -86,8 +85,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.replayed()).isZero();
 
         assertThat(replay("ledger").replayed()).isOne();
-        awaitCaughtUp("ledger");
-        assertThat(effectsOf("ledger")).containsExactly("ledger a", "ledger b", "ledger b", "ledger c");
+        assertEffects("ledger", "ledger a", "ledger b", "ledger b", "ledger c");
         assertThat(reconcile("ledger").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
@@ -110,8 +108,8 @@ class ReconciliationIT extends SharedApplicationTest {
         commitAll("recreated");
         assertFates(reconcile("recreated"), "2 MISSING");
         assertThat(replay("recreated").replayed()).isEqualTo(2);
-        startAgain("recreated");
-        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated newer", "recreated old");
+        containerOf("recreated").start();
+        assertEffects("recreated", "recreated new", "recreated newer", "recreated old");
         assertThat(reconcile("recreated").count(ReconciliationOutcome.MISSING)).isZero();
     }
 
@@ -163,8 +161,8 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(reconcile("interrupted"), "1 PROCESSED, 2 MISSING");
         ReconciliationRequest sinceThen = new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled);
         assertThat(this.operators.reconcile(sinceThen).replayed()).isOne();
-        startAgain("interrupted");
-        assertThat(effectsOf("interrupted")).containsExactly("interrupted first", "interrupted lost");
+        containerOf("interrupted").start();
+        assertEffects("interrupted", "interrupted first", "interrupted lost");
     }
 
     @Test
@@ -173,12 +171,7 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("intercepted");
         assertFates(reconcile("intercepted"), "1 PROCESSED, 1 MISSING");
         for (String consumer : List.of("intercepted", "intercepted-batch")) {
-            assertThrown(
-                    OperatorActionException.class,
-                    () -> replay(consumer),
-                    "'" + consumer + "'",
-                    "RecordInterceptor",
-                    "without replayFrom");
+            assertRefused(() -> replay(consumer), "'" + consumer + "'", "RecordInterceptor", "without replayFrom");
         }
     }
 
@@ -266,14 +259,9 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @Test
     void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
-        assertThrown(OperatorActionException.class, () -> reconcile("nobody"), "busy");
-        assertThrown(
-                OperatorActionException.class, () -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
-        assertThrown(
-                OperatorActionException.class,
-                () -> reconcile("positions"),
-                "'positions'",
-                "DeduplicationStrategy.MESSAGE_ID");
+        assertRefused(() -> reconcile("nobody"), "busy");
+        assertRefused(() -> reconcile("arguments"), "'arguments'", "[partition]", "#payload");
+        assertRefused(() -> reconcile("positions"), "'positions'", "DeduplicationStrategy.MESSAGE_ID");
         sendWithoutIds("converted", "42");
         ReconciliationReport report = reconcile("converted");
         assertThat(report.state()).isEqualTo(JobState.FAILED);
@@ -299,7 +287,8 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(report, "1 PROCESSED, 1 DEAD_LETTERED, 1 MISSING");
         assertMissing(report, "redriven fails", 2);
         replay("redriven");
-        startAgain("redriven");
+        containerOf("redriven").start();
+        awaitCaughtUp("redriven");
         assertFates(reconcile("redriven"), "1 PROCESSED, 3 DEAD_LETTERED");
         Listeners.MENDED.add("redriven");
         this.operators.redriveAll("redriven");
@@ -338,7 +327,7 @@ class ReconciliationIT extends SharedApplicationTest {
         Reconciliation reconciliation = this.operators.reconciliation();
         ReconciliationRequest request = ReconciliationRequest.of("busy", Duration.ofDays(1));
         assertThat(reconciliation.start(request).state()).isEqualTo(JobState.RUNNING);
-        assertThrown(OperatorActionException.class, () -> reconciliation.start(request), "already");
+        assertRefused(() -> reconciliation.start(request), "already");
         assertThat(reconciliation.cancel("busy")).isTrue();
         ReconciliationReport report = this.operators.awaitReconciliation("busy");
         assertThat(report.state()).isEqualTo(JobState.CANCELLED);
@@ -361,11 +350,6 @@ class ReconciliationIT extends SharedApplicationTest {
     private void assertMissing(ReconciliationReport report, String id, long offset) {
         RecordCoordinates record = new RecordCoordinates(topic(id.split(" ")[0]), 0, offset);
         assertThat(report.missing()).containsExactly(new MissingMessage(record, id));
-    }
-
-    private void startAgain(String kind) {
-        containerOf(kind).start();
-        awaitCaughtUp(kind);
     }
 
     private void forgetRow(String consumer, String id) {

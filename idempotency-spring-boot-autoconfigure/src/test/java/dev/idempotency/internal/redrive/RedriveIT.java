@@ -1,11 +1,10 @@
 package dev.idempotency.internal.redrive;
 
-import static dev.idempotency.app.Thrown.assertThrown;
+import static dev.idempotency.app.Operators.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
@@ -79,8 +78,7 @@ class RedriveIT extends SharedApplicationTest {
         RedriveReport report = this.operators.redriveAll("plain");
         assertThat(report.state()).isEqualTo(JobState.COMPLETED);
         assertThat(report.sent()).isEqualTo(2);
-        awaitCaughtUp("plain");
-        assertThat(effectsOf("plain")).containsExactly("plain a", "plain b");
+        assertEffects("plain", "plain a", "plain b");
         List<ConsumerRecord<String, String>> all = TopicContents.of(topic("plain"));
         ConsumerRecord<String, String> redriven = all.get(all.size() - 1);
         assertThat(redriven.partition()).isOne();
@@ -98,8 +96,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(letters).extracting(DeadLetter::exception).containsOnly(IllegalStateException.class.getName());
         assertThat(this.deadLetters.redrive("plain", letters.get(0).record()).sent())
                 .isOne();
-        awaitCaughtUp("plain");
-        assertThat(effectsOf("plain")).containsExactly("plain a", "plain b");
+        assertEffects("plain", "plain a", "plain b");
     }
 
     @Test
@@ -131,12 +128,11 @@ class RedriveIT extends SharedApplicationTest {
         RedriveReport report = this.deadLetters.redriveMatching("chosen", new ExceptionPattern("*ArgumentException"));
         assertThat(report.selection()).isEqualTo("*ArgumentException");
         this.operators.awaitRedrive("chosen");
-        awaitCaughtUp("chosen");
-        assertThat(effectsOf("chosen")).containsExactly("chosen argument");
+        assertEffects("chosen", "chosen argument");
         assertThat(this.operators.redriveAll("chosen").sent()).isEqualTo(3);
         awaitCaughtUp("chosen");
         assertThat(this.operators.redriveAll("chosen").sent()).isZero();
-        assertThat(effectsOf("chosen")).containsExactly("chosen argument", "chosen state", "chosen state again");
+        assertEffects("chosen", "chosen argument", "chosen state", "chosen state again");
     }
 
     @Test
@@ -146,8 +142,7 @@ class RedriveIT extends SharedApplicationTest {
         Awaitility.await().until(() -> this.operators.letters(consumer).size() == 1);
         mend("retried");
         assertThat(this.operators.redriveAll(consumer).sent()).isOne();
-        awaitCaughtUp("retried");
-        assertThat(effectsOf("retried")).containsExactly("retried a");
+        assertEffects("retried", "retried a");
         assertThat(this.operators.letters(consumer).get(0).original().topic()).isEqualTo(topic("retried"));
         assertThat(TopicContents.of(topic("retried")).get(1).headers())
                 .extracting(Header::key)
@@ -162,7 +157,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
                 .isNull();
         assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
-        assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("nobody"), "healthy");
+        assertRefused(() -> this.deadLetters.redriveAll("nobody"), "healthy");
     }
 
     @Test
@@ -202,31 +197,24 @@ class RedriveIT extends SharedApplicationTest {
                 .extracting(RedriveReport.Refusal::reason)
                 .anyMatch(reason -> reason.contains("no longer a partition 7"))
                 .anyMatch(reason -> reason.contains("TooLarge"));
-        awaitCaughtUp("crafted");
-        assertThat(effectsOf("crafted")).containsExactly("crafted good", "crafted null");
+        assertEffects("crafted", "crafted good", "crafted null");
         assertThat(TopicContents.of(topic("bystander"))).isEmpty();
         assertThat(this.operators.letters("crafted"))
                 .extracting(DeadLetter::status)
                 .as("they are sent again with those before them that were refused")
                 .endsWith(DeadLetterStatus.PENDING, DeadLetterStatus.PENDING, DeadLetterStatus.PENDING);
         assertThat(this.operators.redriveAll("crafted").sent()).isEqualTo(2);
-        awaitCaughtUp("crafted");
-        assertThat(effectsOf("crafted")).containsExactly("crafted good", "crafted null");
+        assertEffects("crafted", "crafted good", "crafted null");
     }
 
     @Test
     void aConsumerThatDoesNotRecogniseASecondCopyIsRedrivenByNameOnly() {
         craft("positions", "positions a", Instant.now());
-        assertThrown(
-                OperatorActionException.class,
-                () -> this.deadLetters.redriveAll("positions"),
-                "'positions'",
-                "by their coordinates");
+        assertRefused(() -> this.deadLetters.redriveAll("positions"), "'positions'", "by their coordinates");
         DeadLetter letter = this.operators.letters("positions").get(0);
         assertThat(this.deadLetters.redrive("positions", letter.record()).sent())
                 .isOne();
-        awaitCaughtUp("positions");
-        assertThat(effectsOf("positions")).containsExactly("positions a");
+        assertEffects("positions", "positions a");
     }
 
     @Test
@@ -235,7 +223,7 @@ class RedriveIT extends SharedApplicationTest {
             craft("slow", "slow " + i, Instant.now());
         }
         assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(JobState.RUNNING);
-        assertThrown(OperatorActionException.class, () -> this.deadLetters.redriveAll("slow"), "already");
+        assertRefused(() -> this.deadLetters.redriveAll("slow"), "already");
         Awaitility.await().until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
         assertThat(this.deadLetters.cancel("slow")).isTrue();
         RedriveReport report = this.operators.awaitRedrive("slow");
@@ -266,12 +254,10 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(letters).extracting(DeadLetter::status).startsWith(DeadLetterStatus.EXPIRED);
         this.deadLetters.redriveMatching("aged", new ExceptionPattern("*"));
         assertThat(this.operators.awaitRedrive("aged").sent()).isZero();
-        awaitCaughtUp("aged");
-        assertThat(effectsOf("aged")).containsExactly("aged young");
+        assertEffects("aged", "aged young");
         assertThat(this.deadLetters.redrive("aged", letters.get(0).record()).sent())
                 .isOne();
-        awaitCaughtUp("aged");
-        assertThat(effectsOf("aged")).containsExactly("aged old", "aged young");
+        assertEffects("aged", "aged old", "aged young");
     }
 
     private void craft(@Nullable String id, String topic, int partition, String header, String value) {

@@ -1,4 +1,4 @@
-package dev.idempotency.internal.definition;
+package dev.idempotency.internal.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 class WarningIntervalTests {
 
     @Test
-    void warningsComeOnceAMinute() {
+    void oneWarningPassesInEachInterval() {
         AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 1);
-        WarningInterval warnings = new WarningInterval(clock::get);
+        WarningInterval warnings = new WarningInterval(clock::get, Duration.ofMinutes(1));
         assertThat(warnings.isDue()).isTrue();
         clock.addAndGet(Duration.ofSeconds(59).toNanos());
         assertThat(warnings.isDue()).isFalse();
