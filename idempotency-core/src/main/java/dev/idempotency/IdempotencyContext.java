@@ -10,10 +10,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.ParameterizedTypeReference;
 
 /**
  * The identity of what a listener is handling, for the code that it calls on its thread.
@@ -31,7 +29,7 @@ public final class IdempotencyContext {
 
     final String sending;
     final List<? extends @Nullable MessageId> messageIds;
-    final StepRunner steps;
+    final IdempotencyContextHolder.@Nullable StepRunner steps;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
     final IdempotencyContext outermost;
@@ -42,7 +40,7 @@ public final class IdempotencyContext {
     IdempotencyContext(
             String sending,
             List<? extends @Nullable MessageId> messageIds,
-            StepRunner steps,
+            IdempotencyContextHolder.@Nullable StepRunner steps,
             @Nullable IdempotencyContext outer) {
         this.sending = sending;
         this.steps = steps;
@@ -124,26 +122,13 @@ public final class IdempotencyContext {
      *     can be had, or the name is used twice
      */
     public <T extends @Nullable Object> T step(String name, Class<T> type, Function<String, ? extends T> call) {
-        return run(messageId(), name, type, call);
-    }
-
-    /** The same with a result of a generic type. */
-    public <T extends @Nullable Object> T step(
-            String name, ParameterizedTypeReference<T> type, Function<String, ? extends T> call) {
-        return run(messageId(), name, type.getType(), call);
+        return take(messageId(), name, Objects.requireNonNull(type), call);
     }
 
     /** The same for the message at an index of the listener's list. */
     public <T extends @Nullable Object> T step(
             int index, String name, Class<T> type, Function<String, ? extends T> call) {
-        return run(messageId(index), name, type, call);
-    }
-
-    @SuppressWarnings("unchecked") // A result is read as what it is asked for, as the caller's cast will tell.
-    private <T extends @Nullable Object> T run(
-            MessageId id, String name, Type type, Function<String, ? extends T> call) {
-        String key = digest(id, List.of(name)).toString();
-        return (T) take(id, name, Objects.requireNonNull(type), () -> call.apply(key));
+        return take(messageId(index), name, Objects.requireNonNull(type), call);
     }
 
     /**
@@ -156,29 +141,38 @@ public final class IdempotencyContext {
      * @throws IllegalStateException as {@link #step(String, Class, Function)}
      */
     public void stepAtMostOnce(String name, Runnable call) {
-        take(messageId(), name, null, asSupplier(call));
+        takeAtMostOnce(messageId(), name, call);
     }
 
     /** The same for the message at an index of the listener's list. */
     public void stepAtMostOnce(int index, String name, Runnable call) {
-        take(messageId(index), name, null, asSupplier(call));
+        takeAtMostOnce(messageId(index), name, call);
     }
 
-    private static Supplier<@Nullable Void> asSupplier(Runnable call) {
-        return () -> {
+    private void takeAtMostOnce(MessageId id, String name, Runnable call) {
+        take(id, name, null, key -> {
             call.run();
             return null;
-        };
+        });
     }
 
-    private @Nullable Object take(
-            MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call) {
+    @SuppressWarnings("unchecked") // A result is read as what it is asked for, as the caller's cast will tell.
+    private <T extends @Nullable Object> T take(
+            MessageId id, String name, @Nullable Type type, Function<String, ? extends T> call) {
+        if (this.steps == null) {
+            throw new IllegalStateException(
+                    ("Step '%s' was not taken for consumer '%s': nobody else may claim the message meanwhile. That needs"
+                                    + " DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\" and the provided"
+                                    + " ProcessedMessageStore, and is over when a reply is sent.")
+                            .formatted(name, id.consumer()));
+        }
         if (count(List.of(id, name)) > 1) {
             throw new IllegalStateException(
                     "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
                             .formatted(name, id));
         }
-        return this.steps.run(id, name, type, call);
+        String key = digest(id, List.of(name)).toString();
+        return (T) this.steps.run(id, name, type, () -> call.apply(key));
     }
 
     int count(Object sentOrTaken) {

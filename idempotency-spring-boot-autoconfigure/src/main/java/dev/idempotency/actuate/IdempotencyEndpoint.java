@@ -7,10 +7,11 @@ import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -82,14 +83,10 @@ public record IdempotencyEndpoint(
                 .orElse(null);
     }
 
-    private List<MessageReport.StepReport> stepsOf(Set<MessageId> ids) {
-        Steps table = this.steps;
-        return (table != null)
-                ? ids.stream()
-                        .flatMap(id -> table.find(id).stream())
-                        .map(step -> new MessageReport.StepReport(step.name(), step.status(), step.at()))
-                        .toList()
-                : List.of();
+    private Map<String, String> stepsOf(Set<MessageId> ids) {
+        return Stream.ofNullable(this.steps)
+                .flatMap(table -> ids.stream().flatMap(id -> table.find(id).stream()))
+                .collect(Collectors.toMap(Steps.Step::name, Steps.Step::status, (first, other) -> first));
     }
 
     /** Settles a step whose outcome is unknown, so that the message can be redriven. */

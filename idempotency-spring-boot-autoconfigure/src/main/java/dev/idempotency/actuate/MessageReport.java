@@ -6,12 +6,12 @@ import dev.idempotency.internal.database.StoredVersion;
 import dev.idempotency.store.ProcessedMessage;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a message has been processed, when by the database's clock, and by which record. The id is the stored one: a
- * digest of a long one, or the id of the entity whose newest version is given.
+ * digest of a long one, or the id of the entity whose newest version is given. Steps by name are {@code done} or, without a known outcome, {@code started}.
  */
 record MessageReport(
         String consumer,
@@ -21,16 +21,9 @@ record MessageReport(
         @Nullable Instant processedAt,
         @Nullable Duration age,
         @Nullable RecordCoordinates record,
-        List<StepReport> steps) {
+        Map<String, String> steps) {
 
-    /**
-     * A step.
-     *
-     * @param status {@code done}, or {@code started} for one of which no outcome is known
-     */
-    record StepReport(String name, String status, Instant at) {}
-
-    static MessageReport of(ProcessedMessage message, List<StepReport> steps) {
+    static MessageReport of(ProcessedMessage message, Map<String, String> steps) {
         return new MessageReport(
                 message.id().consumer(),
                 message.id().value(),
@@ -51,16 +44,16 @@ record MessageReport(
                 stored.processedAt(),
                 stored.age(),
                 stored.coordinates(),
-                List.of());
+                Map.of());
     }
 
     /** A record before or after the position of its partition; the time of its processing is unknown. */
     static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
         return new MessageReport(
-                consumer, record.toString(), null, processed, null, null, processed ? record : null, List.of());
+                consumer, record.toString(), null, processed, null, null, processed ? record : null, Map.of());
     }
 
-    static MessageReport unknown(MessageId id, List<StepReport> steps) {
+    static MessageReport unknown(MessageId id, Map<String, String> steps) {
         return new MessageReport(id.consumer(), id.value(), null, false, null, null, null, steps);
     }
 }

@@ -102,7 +102,7 @@ public final class Schema implements InitializingBean {
 
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
     public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
-        if (!database.dialect().hasLockTable()) {
+        if (database.dialect().vendor().equals("postgresql")) {
             this.tables.removeIf(table -> table.name().equals(IdempotencyDatabase.LOCK));
         }
         if (database.isRing()) {
@@ -274,7 +274,7 @@ public final class Schema implements InitializingBean {
 
     /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
     private boolean isThere(Table table, JdbcTemplate jdbc) {
-        int needed = table.name().equals(IdempotencyDatabase.LOCK) ? LockStatement.STRIPES : 0;
+        int needed = table.name().equals(IdempotencyDatabase.LOCK) ? Dialect.STRIPES : 0;
         String query = "select %s from %s %s"
                 .formatted(
                         table.columns(),

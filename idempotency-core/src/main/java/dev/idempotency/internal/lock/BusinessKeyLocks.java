@@ -1,8 +1,8 @@
 package dev.idempotency.internal.lock;
 
 import dev.idempotency.LockTimeoutException;
+import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.LockStatement;
 import dev.idempotency.internal.store.ClaimTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.nio.ByteBuffer;
@@ -10,12 +10,21 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -30,29 +39,31 @@ import org.springframework.util.StringUtils;
  */
 public final class BusinessKeyLocks {
 
+    /** Apart from numbers that the application may lock itself. */
     private static final String NAMESPACE = "idempotency/lock/";
 
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
-    private final LockStatement statement;
     private final Duration timeout;
 
     /** One per stripe, in the order in which they are entered. Those who wait are let in in the order of their arrival. */
-    final List<Semaphore> queues = Stream.generate(() -> new Semaphore(1, true))
-            .limit(LockStatement.STRIPES)
-            .toList();
+    final List<Semaphore> queues =
+            Stream.generate(() -> new Semaphore(1, true)).limit(Dialect.STRIPES).toList();
 
     /** {@code timeout} is how long to wait for a lock. */
     public BusinessKeyLocks(IdempotencyDatabase database, Duration timeout) {
         this.database = database;
         this.timeout = timeout;
         this.transaction = new ClaimTransaction(database, timeout);
-        this.statement = database.dialect().locksIn(database.lockTable());
     }
 
-    /** Begins to wait for locks on behalf of one transaction, or of several of which all but the last are rolled back. */
-    public Attempt attempt() {
-        return new Attempt();
+    /**
+     * Begins to wait for locks on behalf of one transaction, or of several of which all but the last are rolled back.
+     *
+     * @param waited is told how many nanoseconds it took until it had all locks, or gave up
+     */
+    public Attempt attempt(LongConsumer waited) {
+        return new Attempt(waited);
     }
 
     /**
@@ -64,98 +75,91 @@ public final class BusinessKeyLocks {
         if (!StringUtils.hasText(key)) {
             throw new IllegalArgumentException("There is no key to lock: it is '%s'".formatted(key));
         }
-        if (!this.database.isInTransaction() || !TransactionSynchronizationManager.isSynchronizationActive()) {
+        Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+        if (!this.database.isInTransaction()
+                || !TransactionSynchronizationManager.isSynchronizationActive()
+                || readsSnapshot(Objects.requireNonNullElse(isolation, TransactionDefinition.ISOLATION_DEFAULT))) {
             throw new IllegalStateException(
-                    ("'%s' cannot be locked: a lock ends with its transaction, and none of the store's DataSource is open. Call"
-                                    + " it in a @Transactional method, a TransactionTemplate, or the work of execute(…).")
+                    ("'%s' cannot be locked: a lock ends with its transaction, which must be open, of the store's DataSource, and"
+                                    + " READ COMMITTED: others may see what was there before the lock. Lock in a @Transactional"
+                                    + " method, a TransactionTemplate, or the work of execute(…).")
                             .formatted(key));
         }
-        if (readsSnapshot(TransactionSynchronizationManager.getCurrentTransactionIsolationLevel())) {
-            throw new IllegalStateException(
-                    ("'%s' cannot be locked: the transaction is REPEATABLE READ or SERIALIZABLE, and may see what was there"
-                                    + " before the lock. Use READ COMMITTED.")
-                            .formatted(key));
-        }
-        Attempt attempt = attempt();
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-            @Override
-            public void afterCompletion(int status) {
-                attempt.close();
-            }
-        });
+        Attempt attempt = attempt(nanos -> {});
+        TransactionSynchronizationManager.registerSynchronization(attempt);
         // Listeners of this instance then wait in memory. Code waits in the database, as its transaction is open.
-        attempt.enter(List.of(key));
+        attempt.enter(List.of(key), false);
         attempt.lock(List.of(key));
     }
 
-    /** Whether transactions of this isolation level may see data that is older than their lock. */
-    public static boolean readsSnapshot(@Nullable Integer isolation) {
-        return isolation != null && isolation >= TransactionDefinition.ISOLATION_REPEATABLE_READ;
+    /** Whether transactions may see data that is older than their lock; not by a default of taking the snapshot with the first read. */
+    public boolean readsSnapshot(int isolation) {
+        ConnectionCallback<Integer> byDefault = Connection::getTransactionIsolation;
+        int level = isolation;
+        if (isolation == TransactionDefinition.ISOLATION_DEFAULT
+                && this.database.dialect().currentRead().isEmpty()) {
+            level = this.database.inTransaction(jdbc -> jdbc.execute(byDefault));
+        }
+        return level >= TransactionDefinition.ISOLATION_REPEATABLE_READ;
     }
 
-    /** The same for the connections' default isolation. Not on databases that take the snapshot with the first read. */
-    public boolean readsSnapshotByDefault() {
-        ConnectionCallback<Integer> isolation = Connection::getTransactionIsolation;
-        return this.database.dialect().currentRead().isEmpty()
-                && readsSnapshot(this.database.inTransaction(jdbc -> jdbc.execute(isolation)));
+    static SortedSet<Integer> stripesOf(Collection<String> keys) {
+        return hashesOf(keys, hash -> (int) (hash & (Dialect.STRIPES - 1)));
     }
 
-    /** The first 64 bits of the key's SHA-256, apart from numbers that the application may lock itself. */
-    static long hash(String key) {
+    private static <T> SortedSet<T> hashesOf(Collection<String> keys, LongFunction<T> as) {
+        return keys.stream()
+                .map(key -> as.apply(hash(NAMESPACE + key)))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Returns the first 64 bits of a text's SHA-256. */
+    public static long hash(String text) {
         try {
-            byte[] text = (NAMESPACE + key).getBytes(StandardCharsets.UTF_8);
-            return ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(text))
-                    .getLong();
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return ByteBuffer.wrap(hash).getLong();
         } catch (NoSuchAlgorithmException ex) {
             throw new IllegalStateException(ex);
         }
     }
 
     /** Waits for the locks of keys: in memory, in the database, or in one after the other, no longer than the timeout in total. */
-    public final class Attempt implements AutoCloseable {
+    public final class Attempt implements TransactionSynchronization {
 
         private final long start = System.nanoTime();
         private final List<Semaphore> entered = new ArrayList<>();
-        private long waited;
+        private final LongConsumer waited;
 
-        private Attempt() {}
-
-        /** Enters the queues of this instance unless another attempt is in one of them; returns whether it did. Never waits. */
-        public boolean enter(Collection<String> keys) {
-            return enter(keys, false);
+        private Attempt(LongConsumer waited) {
+            this.waited = waited;
         }
 
         /**
-         * Waits for other attempts of this instance. Not to be called in a transaction, which may hold what they wait for.
+         * Enters the queues of this instance, in the order of the stripes, so that no two wait for each other.
          *
-         * @throws LockTimeoutException if that takes too long
+         * @param wait whether to wait for other attempts, which may wait for a transaction that is open
+         * @return whether it could do so without waiting
+         * @throws LockTimeoutException if the wait takes too long
          */
-        public void await(Collection<String> keys) {
-            if (!enter(keys, true)) {
-                throw timeout(keys, null);
-            }
-        }
-
-        /** In the order of the stripes, so that no two wait for each other. */
-        private boolean enter(Collection<String> keys, boolean wait) {
+        public boolean enter(Collection<String> keys, boolean wait) {
             try {
-                for (int stripe : LockStatement.stripesOf(hashes(keys))) {
+                for (int stripe : stripesOf(keys)) {
                     Semaphore queue = BusinessKeyLocks.this.queues.get(stripe);
                     // Unlike tryAcquire() without a time, not before those who wait.
-                    if (!queue.tryAcquire(wait ? left().toNanos() : 0, TimeUnit.NANOSECONDS)) {
-                        close();
+                    if (queue.tryAcquire(wait ? left().toNanos() : 0, TimeUnit.NANOSECONDS)) {
+                        this.entered.add(queue);
+                    } else if (wait) {
+                        this.waited.accept(System.nanoTime() - this.start);
+                        throw timeout(keys, null);
+                    } else {
+                        leave();
                         return false;
                     }
-                    this.entered.add(queue);
                 }
                 return true;
             } catch (InterruptedException ex) {
-                close();
                 Thread.currentThread().interrupt();
                 throw timeout(keys, ex);
-            } finally {
-                this.waited = System.nanoTime() - this.start;
             }
         }
 
@@ -169,52 +173,54 @@ public final class BusinessKeyLocks {
          * @throws LockTimeoutException if others hold one of them for too long
          */
         public void lock(Collection<String> keys) {
-            String task = "lock " + describe(keys);
-            int left = Math.toIntExact(Math.max(1, left().plusMillis(999).toSeconds()));
+            int left = (int) Math.max(1, left().plusMillis(999).toSeconds());
             try {
                 StoreExceptionTranslator.attempt(
-                        () -> task,
+                        () -> "lock business keys",
                         () -> BusinessKeyLocks.this.transaction.execute(
-                                (connection, limit) -> {
-                                    BusinessKeyLocks.this.statement.execute(
-                                            connection, hashes(keys), Math.min(limit, left));
-                                    return true;
-                                },
-                                task,
+                                (connection, limit) -> lock(connection, keys, Math.min(limit, left)),
+                                "lock business keys",
                                 ex -> timeout(keys, ex)));
             } finally {
-                this.waited = System.nanoTime() - this.start;
+                this.waited.accept(System.nanoTime() - this.start);
             }
         }
 
-        private static List<Long> hashes(Collection<String> keys) {
-            return keys.stream().map(BusinessKeyLocks::hash).distinct().sorted().toList();
-        }
-
-        private static String describe(Collection<String> keys) {
-            String first = "'" + keys.iterator().next() + "'";
-            return (keys.size() > 1) ? first + " or of " + (keys.size() - 1) + " more" : first;
+        private boolean lock(Connection connection, Collection<String> keys, int seconds) throws SQLException {
+            String table = BusinessKeyLocks.this.database.lockTable();
+            SortedSet<Integer> stripes = stripesOf(keys);
+            int locked = 0;
+            try (Statement statement = connection.createStatement()) {
+                statement.setQueryTimeout(seconds);
+                ResultSet rows = statement.executeQuery(
+                        BusinessKeyLocks.this.database.dialect().lock(table, hashesOf(keys, Long::valueOf), stripes));
+                while (rows.next()) {
+                    locked++;
+                }
+            }
+            if (locked < stripes.size()) {
+                throw new SQLException("The table %s lacks rows, and so nothing was locked. Run the script of the tables again"
+                        .formatted(table));
+            }
+            return true;
         }
 
         private LockTimeoutException timeout(Collection<String> keys, @Nullable Throwable cause) {
             return new LockTimeoutException(
-                    ("Another transaction held the lock of %s. Nothing was written; it can be tried again. If transactions take that"
-                                    + " long, raise what ended the wait: idempotency.lock.timeout (%s), @Transactional(timeout = …),"
-                                    + " or the database's lock and statement timeouts.")
-                            .formatted(describe(keys), BusinessKeyLocks.this.timeout),
+                    "Another transaction held a lock of %s. Nothing was written; it can be tried again. If transactions take that long, raise what ended the wait: idempotency.lock.timeout (%s), @Transactional(timeout = …), or a timeout of the database."
+                            .formatted(StringUtils.truncate(keys.toString()), BusinessKeyLocks.this.timeout),
                     cause);
         }
 
-        /** How long it has waited, in the queues and in the database, from the first try on. */
-        public Duration waited() {
-            return Duration.ofNanos(this.waited);
-        }
-
         /** Leaves the queues; called when the transaction has ended, and with it the locks. */
-        @Override
-        public void close() {
+        public void leave() {
             this.entered.forEach(Semaphore::release);
             this.entered.clear();
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            leave();
         }
     }
 }

@@ -1,7 +1,6 @@
 package dev.idempotency.internal.operation;
 
 import dev.idempotency.Claim;
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyContextHolder;
@@ -23,10 +22,6 @@ import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.Type;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -90,7 +85,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public Execution<@Nullable Void> execute(MessageId id, String fingerprint, Runnable work) {
-        return executeWithoutResult(id, digest(fingerprint), work);
+        return executeWithoutResult(id, BusinessKeyLocks.hash(fingerprint), work);
     }
 
     private Execution<@Nullable Void> executeWithoutResult(MessageId id, @Nullable Long digest, Runnable work) {
@@ -109,7 +104,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, digest(fingerprint), type, work);
+        return executeAndKeep(id, BusinessKeyLocks.hash(fingerprint), type, work);
     }
 
     @Override
@@ -143,7 +138,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         for (int attempt = 1; ; attempt++) {
             // Until the end of the transaction: what is called before and after its commit acts for the same id.
             IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
-                    List.of(id), Steps.of(this.steps, DeduplicationStrategy.MESSAGE_ID, false, outcome.observer));
+                    List.of(id), (this.steps != null) ? this.steps.reportedTo(outcome.observer) : null);
             try {
                 return this.transactions.execute(
                         id, transaction -> execute(id, work, keeping, before, transaction, outcome));
@@ -185,16 +180,6 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         }
         transaction.lookBeforeCommit();
         return new Execution<>(id, false, result);
-    }
-
-    /** Returns the first 64 bits of the fingerprint's SHA-256. */
-    private static long digest(String fingerprint) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(fingerprint.getBytes(StandardCharsets.UTF_8));
-            return ByteBuffer.wrap(hash).getLong();
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     private static void requireId(@Nullable MessageId id) {

@@ -47,9 +47,6 @@ public final class ResultStore {
 
     private record Row(@Nullable String type, String text) {}
 
-    /** The text of a result, and what it is read as again: what all who ask for it will be given. */
-    public record Written(String text, @Nullable Object result) {}
-
     /**
      * Results in a database.
      *
@@ -82,9 +79,7 @@ public final class ResultStore {
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
         String name = type.getTypeName();
-        Written written =
-                write("The result of %s cannot be kept, so that the work was undone".formatted(id), type, result);
-        String text = written.text();
+        String text = write("The result of %s cannot be kept, so that the work was undone".formatted(id), type, result);
         if (text.length() > this.maxLength) {
             throw new ResultException(
                     ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters, and"
@@ -97,20 +92,21 @@ public final class ResultStore {
             String claims = this.ring.claimTableOf(id);
             return this.jdbc.update(statementsFor(claims).write(), name, text, id.consumer(), id.value());
         });
-        return written.result();
+        return converter().read(text, type);
     }
 
     /**
-     * Writes a result, and reads it back.
+     * Writes a result that can be read back.
      *
      * @param consequence what it means if that is not possible
      * @throws ResultException if it is not
      */
-    public Written write(String consequence, Type type, @Nullable Object result) {
+    public String write(String consequence, Type type, @Nullable Object result) {
         try {
             ResultConverter json = converter();
             String text = Objects.requireNonNull(json.write(result, type), "its ResultConverter has written nothing");
-            return new Written(text, json.read(text, type));
+            json.read(text, type);
+            return text;
         } catch (RuntimeException | StackOverflowError ex) {
             throw new ResultException(
                     ("%s, as its result cannot be written and read again as a %s: %s. Return something that can, such as a"

@@ -1,37 +1,29 @@
 package dev.idempotency.internal.step;
 
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
-import dev.idempotency.StepRunner;
+import dev.idempotency.IdempotencyContextHolder.StepRunner;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.event.StepOutcome;
-import dev.idempotency.internal.database.Dialect;
-import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.result.ResultStore;
 import dev.idempotency.internal.result.ResultType;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
-import java.time.Instant;
 import java.util.List;
-import java.util.function.IntSupplier;
+import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.RowMapper;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /** Runs steps and records them on a second connection, so that they stay when the listener's transaction is rolled back. */
 public final class Steps {
-
-    private static final Logger logger = LoggerFactory.getLogger(Steps.class);
 
     private static final int LONGEST_NAME = 100;
 
@@ -53,32 +45,21 @@ public final class Steps {
 
     private final ResultStore results;
     private final PoolSize poolSize;
-    private final IntSupplier consumers;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
-    private final String find;
-    private final String insert;
+    private final String table;
     private final String complete;
-    private final String withdraw;
     private final String markSettled;
-    private volatile boolean hasSecondConnection;
 
-    /** {@code consumers} says how many of them may hold a connection at the same time. */
-    public Steps(IdempotencyDatabase database, ResultStore results, PoolSize poolSize, IntSupplier consumers) {
+    public Steps(IdempotencyDatabase database, ResultStore results, PoolSize poolSize) {
         this.results = results;
         this.poolSize = poolSize;
-        this.consumers = consumers;
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
-        Dialect dialect = database.dialect();
-        String table = database.stepTable();
-        this.find = "select step_name, status, result, %s from %s where consumer_id = ? and message_id = ?"
-                .formatted(dialect.secondsOf("processed_at"), table);
-        this.insert = "insert into %s (consumer_id, message_id, step_name, status, result) values (?, ?, ?, ?, ?)"
-                .formatted(table);
-        this.complete = "update " + table + " set status = 'done'" + OF_STARTED_STEP;
-        this.withdraw = "delete from " + table + OF_STARTED_STEP;
-        this.markSettled = MARK_SETTLED.formatted(database.inboxTable(), dialect.now());
+        this.table = database.stepTable();
+        this.complete = "update " + this.table + " set status = 'done'" + OF_STARTED_STEP;
+        this.markSettled =
+                MARK_SETTLED.formatted(database.inboxTable(), database.dialect().now());
     }
 
     /**
@@ -86,131 +67,92 @@ public final class Steps {
      *
      * @param status {@code done}, or {@code started} for one of which no outcome is known
      * @param result its result as JSON, if it has one
-     * @param at when it was begun, if it must not be repeated, or else done
      */
-    public record Step(String name, String status, @Nullable String result, Instant at) {
+    public record Step(String name, String status, @Nullable String result) {}
 
-        public boolean isDone() {
-            return this.status.equals(DONE);
-        }
-    }
-
-    /**
-     * Runs the steps of a consumer. It refuses them if another attempt could claim the same id at the same time.
-     *
-     * @param steps {@code null} if the application defines its own store
-     * @param atCommit whether its messages are claimed with the commit
-     */
-    public static StepRunner of(
-            @Nullable Steps steps,
-            DeduplicationStrategy strategy,
-            boolean atCommit,
-            IdempotencyEventListener listener) {
-        if (strategy != DeduplicationStrategy.MESSAGE_ID) {
-            return refused(
-                    "strategy = DeduplicationStrategy.%s keeps no ids of messages, and a step belongs to one. Use the default, DeduplicationStrategy.MESSAGE_ID."
-                            .formatted(strategy));
-        }
-        if (atCommit) {
-            return refused(
-                    "its messages are claimed with the commit, so that two attempts could take the step at the same"
-                            + " time. Write @IdempotentListener(claimAtCommit = \"false\").");
-        }
-        if (steps == null) {
-            return refused(
-                    "steps are stored in a table beside the processed messages, but the application defines its own"
-                            + " ProcessedMessageStore. Use the provided store.");
-        }
-        return (id, name, type, call) -> steps.run(id, name, type, call, listener);
-    }
-
-    private static StepRunner refused(String reason) {
+    /** Runs the steps of a consumer. Its messages must be claimed before, so that no other attempt runs them meanwhile. */
+    public StepRunner reportedTo(IdempotencyEventListener listener) {
         return (id, name, type, call) -> {
-            throw new IllegalStateException(
-                    "Step '%s' was not taken for consumer '%s': %s".formatted(name, id.consumer(), reason));
+            Assert.isTrue(
+                    StringUtils.hasText(name) && name.length() <= LONGEST_NAME,
+                    () -> "The name of a step has 1 to %d characters, not '%s'".formatted(LONGEST_NAME, name));
+            Assert.state(
+                    this.poolSize.getAsInt() > 1,
+                    "A step is recorded on a second connection while the listener's transaction holds the first, but the pool"
+                            + " has one only. Set spring.datasource.hikari.maximum-pool-size to 2 or more.");
+            Consumer<StepOutcome> report = outcome -> listener.step(id, name, outcome);
+            if (type != null) {
+                return run(id, name, type, call, report);
+            }
+            runAtMostOnce(id, name, call, report);
+            return null;
         };
     }
 
     private @Nullable Object run(
             MessageId id,
             String name,
-            @Nullable Type type,
+            Type type,
             Supplier<? extends @Nullable Object> call,
-            IdempotencyEventListener listener) {
-        if (!StringUtils.hasText(name) || name.length() > LONGEST_NAME) {
-            throw new IllegalArgumentException("The name of a step has 1 to %d characters, and '%s' has %d"
-                    .formatted(LONGEST_NAME, name, name.length()));
-        }
-        requireSecondConnection();
-        if (type == null) {
-            runAtMostOnce(id, name, call, listener);
-            return null;
-        }
+            Consumer<StepOutcome> report) {
         String obstacle = this.results.obstacleFor(ResultType.of(type));
-        if (obstacle != null) {
-            throw new IllegalStateException("Results of steps are recorded as JSON, but " + obstacle + ".");
+        Assert.state(obstacle == null, () -> "Results of steps are recorded as JSON, but " + obstacle + ".");
+        Step step = find(id, name);
+        if (step != null) {
+            requireDone(id, name, step, report);
+        } else {
+            String consequence = "Step '%s' of %s was called, but is not recorded, so that the next attempt calls again";
+            Object result = call(call, report);
+            step = new Step(name, DONE, this.results.write(consequence.formatted(name, id), type, result));
+            if (!insert(id, step)) {
+                // Another attempt was quicker, as this one has lost its claim: both get one result.
+                step = Objects.requireNonNullElse(find(id, name), step);
+            }
+            report.accept(StepOutcome.EXECUTED);
         }
-        Step before = find(id, name);
-        if (before != null) {
-            return read(id, requireDone(id, name, before, listener), type);
-        }
-        Object result;
+        return this.results.read(
+                "Step '%s' of %s was recorded, and is not called again; but its result".formatted(name, id),
+                type,
+                step.result(),
+                "idempotency_step");
+    }
+
+    private static @Nullable Object call(Supplier<? extends @Nullable Object> call, Consumer<StepOutcome> report) {
         try {
-            result = call.get();
+            return call.get();
         } catch (Throwable ex) {
-            listener.step(id, name, StepOutcome.FAILED);
+            report.accept(StepOutcome.FAILED);
             throw ex;
         }
-        ResultStore.Written written = this.results.write(
-                "Step '%s' of %s was called, but is not recorded, so that the next attempt calls it again with the same key"
-                        .formatted(name, id),
-                type,
-                result);
-        // Another attempt was quicker if this one has lost its claim, as when its connection is cut: both get one
-        // result.
-        Step other = insert(id, name, DONE, written.text()) ? null : find(id, name);
-        listener.step(id, name, StepOutcome.EXECUTED);
-        return (other != null) ? read(id, other, type) : written.result();
     }
 
     /** The intention is inserted, not looked for: of two attempts only one can have inserted it. */
-    private void runAtMostOnce(MessageId id, String name, Supplier<?> call, IdempotencyEventListener listener) {
-        if (!insert(id, name, STARTED, null)) {
-            requireDone(id, name, find(id, name), listener);
+    private void runAtMostOnce(MessageId id, String name, Supplier<?> call, Consumer<StepOutcome> report) {
+        if (!insert(id, new Step(name, STARTED, null))) {
+            requireDone(id, name, find(id, name), report);
             return;
         }
         try {
             call.get();
         } catch (Exception ex) {
             // A request may have arrived whose answer did not.
-            throw unknown(id, name, ex, listener);
+            throw unknown(id, name, ex, report);
         }
-        inTransaction(
-                "record the outcome of", id, () -> this.jdbc.update(this.complete, id.consumer(), id.value(), name));
-        listener.step(id, name, StepOutcome.EXECUTED);
+        inTransaction(() -> this.jdbc.update(this.complete, id.consumer(), id.value(), name));
+        report.accept(StepOutcome.EXECUTED);
     }
 
     /** An earlier attempt has recorded it, and it is not called again. */
-    private static Step requireDone(
-            MessageId id, String name, @Nullable Step before, IdempotencyEventListener listener) {
-        if (before == null || !before.isDone()) {
-            throw unknown(id, name, null, listener);
+    private static void requireDone(MessageId id, String name, @Nullable Step step, Consumer<StepOutcome> report) {
+        if (step == null || !step.status().equals(DONE)) {
+            throw unknown(id, name, null, report);
         }
-        listener.step(id, name, StepOutcome.REPLAYED);
-        return before;
-    }
-
-    private @Nullable Object read(MessageId id, Step step, Type type) {
-        return this.results.read(
-                "Step '%s' of %s was recorded, and is not called again; but its result".formatted(step.name(), id),
-                type,
-                step.result(),
-                "idempotency_step");
+        report.accept(StepOutcome.REPLAYED);
     }
 
     private static UnknownOutcomeException unknown(
-            MessageId id, String name, @Nullable Exception cause, IdempotencyEventListener listener) {
-        listener.step(id, name, StepOutcome.UNKNOWN);
+            MessageId id, String name, @Nullable Exception cause, Consumer<StepOutcome> report) {
+        report.accept(StepOutcome.UNKNOWN);
         String reason = (cause != null) ? "failed with " + cause : "its attempt ended before its outcome was recorded";
         return new UnknownOutcomeException(
                 ("Step '%s' of %s was begun, and %s: whether it happened is unknown, and it is not called again. Find out,"
@@ -220,51 +162,27 @@ public final class Steps {
                 cause);
     }
 
-    /** Checks at the first step whether the pool has more connections than the listeners' transactions hold. */
-    private void requireSecondConnection() {
-        if (this.hasSecondConnection) {
-            return;
-        }
-        Integer size = this.poolSize.get();
-        if (size != null && size == 1) {
-            throw new IllegalStateException(
-                    "A step is recorded on a second connection while the listener's transaction holds"
-                            + " the first, but the pool has one only. Set spring.datasource.hikari.maximum-pool-size to 2 or more.");
-        }
-        int holders = this.consumers.getAsInt();
-        if (size != null && size > 1 && size <= holders) {
-            logger.warn(
-                    "{} consumers share a pool of {} connections. While a step is recorded, its listener needs a second one: if"
-                            + " all wait for it, they fail after the pool's connection timeout and repeat what is not recorded"
-                            + " yet. Set spring.datasource.hikari.maximum-pool-size to {} or more.",
-                    holders,
-                    size,
-                    holders + 1);
-        }
-        this.hasSecondConnection = true;
-    }
-
     private @Nullable Step find(MessageId id, String name) {
-        return DataAccessUtils.singleResult(
-                query(id, this.find + " and step_name = ?", id.consumer(), id.value(), name));
+        return find(id).stream().filter(step -> step.name().equals(name)).findFirst().orElse(null);
     }
 
     /** The steps of a message, by name. */
     public List<Step> find(MessageId id) {
-        return query(id, this.find + " order by step_name", id.consumer(), id.value());
-    }
-
-    private List<Step> query(MessageId id, String sql, Object... parameters) {
-        RowMapper<Step> steps = (row, number) -> new Step(
-                row.getString(1), row.getString(2), row.getString(3), EpochSeconds.toInstant(row.getBigDecimal(4)));
-        return inTransaction("look up", id, () -> this.jdbc.query(sql, steps, parameters));
+        return inTransaction(() -> this.jdbc.query(
+                "select step_name, status, result from %s where consumer_id = ? and message_id = ? order by step_name"
+                        .formatted(this.table),
+                (row, number) -> new Step(row.getString(1), row.getString(2), row.getString(3)),
+                id.consumer(),
+                id.value()));
     }
 
     /** Inserts a step, unless it is there. */
-    private boolean insert(MessageId id, String name, String status, @Nullable String result) {
+    private boolean insert(MessageId id, Step step) {
+        String sql = "insert into %s (consumer_id, message_id, step_name, status, result) values (?, ?, ?, ?, ?)"
+                .formatted(this.table);
         try {
-            inTransaction(
-                    "record", id, () -> this.jdbc.update(this.insert, id.consumer(), id.value(), name, status, result));
+            inTransaction(() ->
+                    this.jdbc.update(sql, id.consumer(), id.value(), step.name(), step.status(), step.result()));
             return true;
         } catch (DuplicateKeyException ex) {
             // Its own transaction, which has ended.
@@ -274,8 +192,8 @@ public final class Steps {
 
     /** Records whether a step that was begun has happened; returns {@code false} if there is none of unknown outcome. */
     public boolean settle(MessageId id, String name, boolean done) {
-        String sql = done ? this.complete : this.withdraw;
-        return inTransaction("settle", id, () -> {
+        String sql = done ? this.complete : "delete from " + this.table + OF_STARTED_STEP;
+        return inTransaction(() -> {
             boolean settled = this.jdbc.update(sql, id.consumer(), id.value(), name) > 0;
             if (settled) {
                 this.jdbc.update(this.markSettled, id.consumer(), id.value());
@@ -284,8 +202,8 @@ public final class Steps {
         });
     }
 
-    private <T> T inTransaction(String task, MessageId id, Supplier<T> work) {
+    private <T> T inTransaction(Supplier<T> work) {
         return StoreExceptionTranslator.attempt(
-                () -> "%s a step of %s".formatted(task, id), () -> this.transaction.execute(status -> work.get()));
+                () -> "record a step", () -> this.transaction.execute(status -> work.get()));
     }
 }

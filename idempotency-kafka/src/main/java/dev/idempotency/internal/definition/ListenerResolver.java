@@ -15,7 +15,6 @@ import dev.idempotency.internal.key.HeaderKeyResolver;
 import dev.idempotency.internal.key.KeySource;
 import dev.idempotency.internal.key.MessageIdResolver;
 import dev.idempotency.internal.key.VersionResolver;
-import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,7 +93,7 @@ final class ListenerResolver {
                 : "";
         ExpressionKeySource versions = faults.collect(() -> this.identities.parse("version", version, method, topics));
         String lockExpression = text(annotation.lock(), StartupCheck.LOCK, faults);
-        ListenerDefinition.Lock lock = faults.collect(() -> lock(lockExpression, consumer, method, topics));
+        ExpressionKeySource lock = faults.collect(() -> lock(lockExpression, method, topics));
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
@@ -129,6 +128,8 @@ final class ListenerResolver {
             boolean fromHeaders = !StringUtils.hasText(key)
                     && lock == null
                     && this.defaults.keyResolver() instanceof HeaderKeyResolver;
+            // So that no other attempt can claim the same id while its steps run.
+            boolean claimsIds = strategy == DeduplicationStrategy.MESSAGE_ID && !atCommit;
             definition = new ListenerDefinition(
                     consumer,
                     method,
@@ -136,7 +137,8 @@ final class ListenerResolver {
                             strategy,
                             new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                             (versions != null) ? new VersionResolver(consumer, versions) : null,
-                            conflicts),
+                            conflicts,
+                            lock),
                     new KeyFailures(
                             description,
                             fromHeaders,
@@ -146,8 +148,10 @@ final class ListenerResolver {
                     () -> new ClaimedTransaction(manager, attribute, this.defaults.store(), afterCommit),
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
-                    lock,
-                    Steps.of(this.defaults.steps(), strategy, atCommit, observer),
+                    (lock != null) ? this.defaults.locks() : null,
+                    claimsIds && this.defaults.steps() != null
+                            ? this.defaults.steps().reportedTo(observer)
+                            : null,
                     inbox,
                     observer);
         }
@@ -171,8 +175,7 @@ final class ListenerResolver {
         return faults.collect("", () -> this.texts.resolve(value, check));
     }
 
-    private ListenerDefinition.@Nullable Lock lock(
-            String expression, String consumer, ListenerMethod method, TopicIdTracker topics) {
+    private @Nullable ExpressionKeySource lock(String expression, ListenerMethod method, TopicIdTracker topics) {
         ExpressionKeySource keys = this.identities.parse("lock", expression, method, topics);
         if (keys != null && this.defaults.locks() == null) {
             throw ListenerFault.found(
@@ -181,7 +184,7 @@ final class ListenerResolver {
                             .formatted(expression),
                     "Remove it, or use the provided store.");
         }
-        return (keys != null) ? new ListenerDefinition.Lock(consumer, keys, this.defaults.locks()) : null;
+        return keys;
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {

@@ -41,8 +41,8 @@ public record ProtectedListener(
         @Nullable ListenerDefinition definition) {
 
     /** How many threads call these listeners: one per consumer of their containers. */
-    public static int threadsOf(Stream<ProtectedListener> listeners) {
-        return listeners
+    public static int threadsOf(List<ProtectedListener> listeners) {
+        return listeners.stream()
                 .map(ProtectedListener::container)
                 .distinct()
                 .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)

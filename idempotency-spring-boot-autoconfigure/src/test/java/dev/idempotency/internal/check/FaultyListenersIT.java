@@ -158,7 +158,7 @@ class FaultyListenersIT {
             })
     void whatIsNoFaultIsNotNamed(String method) {
         assertThat(findings).noneMatch(finding -> finding.where().contains("." + method + "("));
-        assertThat(warnings.lines().filter(line -> !line.matches("\\[(shared-topic|lock-connections)].*")))
+        assertThat(warnings.lines().filter(line -> !line.matches("\\[(shared-topic|pool-size)].*")))
                 .isNotEmpty()
                 .noneMatch(line -> line.contains("." + method + "("));
     }

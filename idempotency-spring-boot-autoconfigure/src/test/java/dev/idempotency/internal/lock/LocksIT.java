@@ -12,7 +12,6 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.internal.database.DialectResolver;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.LockStatement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -187,14 +186,13 @@ class LocksIT extends SharedApplicationTest {
     }
 
     private int waitingInMemory(String key) {
-        int stripe =
-                LockStatement.stripesOf(List.of(BusinessKeyLocks.hash(key))).first();
+        int stripe = BusinessKeyLocks.stripesOf(List.of(key)).first();
         return this.app.bean(BusinessKeyLocks.class).queues.get(stripe).getQueueLength();
     }
 
     private static int stripes() {
-        return LockStatement.stripesOf(IntStream.range(0, MANY)
-                        .mapToObj(i -> BusinessKeyLocks.hash("account/m" + i))
+        return BusinessKeyLocks.stripesOf(IntStream.range(0, MANY)
+                        .mapToObj(i -> "account/m" + i)
                         .toList())
                 .size();
     }

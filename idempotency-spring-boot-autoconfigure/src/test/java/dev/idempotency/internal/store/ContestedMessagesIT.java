@@ -146,7 +146,8 @@ class ContestedMessagesIT extends StoreTest {
         VersionClaim version = kind.equals("version")
                 ? new VersionClaim(new MessageId(this.consumer, "a"), EntityVersion.of(offset), coordinates)
                 : null;
-        return new InboundMessage(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
+        return new InboundMessage(
+                0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version, null);
     }
 
     private static TopicIdTracker topics() {

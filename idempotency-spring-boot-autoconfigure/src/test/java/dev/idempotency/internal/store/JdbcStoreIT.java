@@ -76,7 +76,7 @@ class JdbcStoreIT extends StoreTest {
     void theOriginalIsFoundThatOthersHaveCommittedSinceTheTransactionFirstRead() {
         MessageIdStrategy strategy = new MessageIdStrategy(this.store);
         InboundMessage reused = new InboundMessage(
-                0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L, null);
+                0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L, null, null);
         ClaimResult answer = this.transaction.execute(status -> {
             this.jdbc.queryForList("select id from effect");
             assertThat(elsewhere(() -> this.store.claim(List.of(new Claim(id("a"), SOMEWHERE, 1L)))))
