@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,7 @@ public final class IdempotencyContext {
 
     final String sending;
     final List<? extends @Nullable MessageId> messageIds;
-    final IdempotencyContextHolder.@Nullable StepRunner steps;
+    final @Nullable StepRunner steps;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
     final IdempotencyContext outermost;
@@ -37,10 +38,22 @@ public final class IdempotencyContext {
     /** How often a record was sent, or a step taken. */
     private final Map<Object, Integer> counts = new HashMap<>();
 
+    /** Runs the steps of a consumer's messages. Internal. */
+    @FunctionalInterface
+    public interface StepRunner {
+
+        /**
+         * Returns the recorded result of a step, or calls it and records what it returns; {@code type} is {@code null} for a
+         * step that is announced first and never called twice.
+         */
+        @Nullable
+        Object run(MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call);
+    }
+
     IdempotencyContext(
             String sending,
             List<? extends @Nullable MessageId> messageIds,
-            IdempotencyContextHolder.@Nullable StepRunner steps,
+            @Nullable StepRunner steps,
             @Nullable IdempotencyContext outer) {
         this.sending = sending;
         this.steps = steps;

@@ -1,6 +1,6 @@
 package dev.idempotency;
 
-import java.lang.reflect.Type;
+import dev.idempotency.IdempotencyContext.StepRunner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -16,18 +16,6 @@ public final class IdempotencyContextHolder {
 
         @Override
         void close();
-    }
-
-    /** Runs the steps of a consumer's messages. */
-    @FunctionalInterface
-    public interface StepRunner {
-
-        /**
-         * Returns the recorded result of a step, or calls it and records what it returns; {@code type} is {@code null} for a
-         * step that is announced first and never called twice.
-         */
-        @Nullable
-        Object run(MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call);
     }
 
     private static final Scope END = () -> IdempotencyContext.CURRENT.set(null);

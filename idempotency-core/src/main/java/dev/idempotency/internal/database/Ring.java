@@ -2,10 +2,7 @@ package dev.idempotency.internal.database;
 
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.MessageId;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.support.DataAccessUtils;
@@ -15,21 +12,24 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * The tables that processed messages are in. With {@link RetentionMode#RING}, an id that carries its time is in one of
  * {@value #SLOTS} slots, chosen by that time alone; any other is in the table itself, from which the slots inherit.
  *
- * <p>The control row says how wide slots are, and how far an existing table has been switched.
+ * <p>The control row says how wide slots are, and how far an existing table has been switched; only ever forward. State
+ * {@code both}: instances without the ring may run, and ids with a time are claimed in a slot and in the table; {@code drain}:
+ * they are claimed in a slot unless the table has them from before; {@code ring}: the table has no more of them.
  */
 public final class Ring {
 
     /** How many slots there are; they are numbered from zero. */
-    public static final int SLOTS = IdempotencyDatabase.SLOTS;
+    public static final int SLOTS = 8;
 
     static final String CONTROL = "idempotency_ring";
 
     /** In place of a slot: the table itself. It sorts last, and all claim in the order of slots. */
     static final int NO_SLOT = SLOTS;
 
-    private static final int LOCK_SECONDS = 5;
+    static final String BOTH = "both";
+    static final String COMPLETE = "ring";
 
-    private static final String LAYOUT = "select slots, width_ms, state from %s";
+    private static final int LOCK_SECONDS = 5;
 
     /** Without rows there is nothing to switch. Who inserts an id with a time without the ring is refused from then on. */
     private static final String CREATE = """
@@ -45,25 +45,8 @@ public final class Ring {
         this.database = database;
     }
 
-    /** How far a table has been switched; only ever forward. */
-    enum State {
-        /** Instances without the ring may run: ids with a time are claimed in a slot and in the table. */
-        BOTH,
-        /** Ids with a time are claimed in a slot unless the table has them from before. */
-        DRAIN,
-        /** The table has no more ids with a time. */
-        RING
-    }
-
     /** The control row. */
-    record Layout(int slots, long widthMillis, State state) {
-
-        static Layout read(ResultSet row, int number) throws SQLException {
-            return new Layout(
-                    row.getInt(1),
-                    row.getLong(2),
-                    State.valueOf(row.getString(3).toUpperCase(Locale.ROOT)));
-        }
+    record Layout(int slots, long widthMillis, String state) {
 
         int slotAt(long millis) {
             return Math.floorMod(Math.floorDiv(millis, this.widthMillis), this.slots);
@@ -87,7 +70,7 @@ public final class Ring {
     /** In the present transaction, as the next step of a switch may be taken at any time. */
     Layout currentLayout() {
         Layout known = layout();
-        return (known.state() == State.BOTH) ? readLayout() : known;
+        return known.state().equals(BOTH) ? readLayout() : known;
     }
 
     private Layout readLayout() {
@@ -97,12 +80,14 @@ public final class Ring {
     }
 
     private static @Nullable Layout find(IdempotencyDatabase database, JdbcTemplate jdbc) {
-        return DataAccessUtils.singleResult(jdbc.query(LAYOUT.formatted(database.table(CONTROL)), Layout::read));
+        return DataAccessUtils.singleResult(jdbc.query(
+                "select slots, width_ms, state from " + database.table(CONTROL),
+                (row, number) -> new Layout(row.getInt(1), row.getLong(2), row.getString(3))));
     }
 
     /** Whether an id can only be in the table that it is claimed in. */
     public boolean isComplete() {
-        return !this.database.isRing() || layout().state() == State.RING;
+        return !this.database.isRing() || layout().state().equals(COMPLETE);
     }
 
     /** The slot of ids that are made at a time. */
@@ -112,7 +97,10 @@ public final class Ring {
 
     /** The table that an id is claimed in. */
     public String claimTableOf(MessageId id) {
-        int slot = this.database.isRing() ? layout().slotOf(id) : NO_SLOT;
+        return tableAt(this.database.isRing() ? layout().slotOf(id) : NO_SLOT);
+    }
+
+    String tableAt(int slot) {
         return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
     }
 
@@ -162,10 +150,10 @@ public final class Ring {
             String table = jdbc.queryForObject("select to_regclass(?)", String.class, database.table(CONTROL));
             return (table != null) ? find(database, jdbc) : null;
         });
-        if (found != null && found.state() != State.BOTH) {
+        if (found != null && !found.state().equals(BOTH)) {
             throw new IdempotencyConfigurationException(
                     "The tables of idempotency-spring-boot are a ring (idempotency_ring.state is '%s'), but idempotency.retention-mode is 'delete': messages would be processed twice."
-                            .formatted(found.state().name().toLowerCase(Locale.ROOT)),
+                            .formatted(found.state()),
                     "Set idempotency.retention-mode=ring, or move the rows back as docs/retention.md#back-to-one-table says.",
                     null);
         }

@@ -3,7 +3,6 @@ package dev.idempotency.internal.database;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.internal.database.Ring.Layout;
-import dev.idempotency.internal.database.Ring.State;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -18,20 +17,17 @@ import java.util.stream.IntStream;
 public final class RingClaims implements ClaimStatement {
 
     private final Ring ring;
-    private final List<ClaimStatement> inSlots;
-    private final List<ClaimStatement> unlessInTable;
-    private final ClaimStatement inTable;
+    private final IdempotencyDatabase database;
+
+    /** By slot; the last one is for ids that have none. */
+    private final List<ClaimStatement> statements;
 
     public RingClaims(IdempotencyDatabase database) {
-        String table = database.processedTable();
         this.ring = new Ring(database);
-        this.inSlots = IntStream.range(0, Ring.SLOTS)
-                .mapToObj(slot -> database.dialect().claimIn(database.slotTable(slot)))
+        this.database = database;
+        this.statements = IntStream.rangeClosed(0, Ring.NO_SLOT)
+                .mapToObj(slot -> database.dialect().claimIn(this.ring.tableAt(slot)))
                 .toList();
-        this.unlessInTable = IntStream.range(0, Ring.SLOTS)
-                .<ClaimStatement>mapToObj(slot -> new PostgresStatements.Claims(database.slotTable(slot), table))
-                .toList();
-        this.inTable = database.dialect().claimIn(table);
     }
 
     @Override
@@ -48,23 +44,21 @@ public final class RingClaims implements ClaimStatement {
         return claimed;
     }
 
-    private ClaimStatement statementFor(int slot, State state) {
-        if (slot == Ring.NO_SLOT) {
-            return this.inTable;
+    private ClaimStatement statementFor(int slot, String state) {
+        if (slot == Ring.NO_SLOT || state.equals(Ring.COMPLETE)) {
+            return this.statements.get(slot);
         }
-        return switch (state) {
-            case BOTH -> (connection, claims, seconds) -> inBoth(slot, connection, claims, seconds);
-            case DRAIN -> this.unlessInTable.get(slot);
-            case RING -> this.inSlots.get(slot);
+        ClaimStatement unlessInTable =
+                new PostgresStatements.Claims(this.database.slotTable(slot), this.database.processedTable());
+        if (!state.equals(Ring.BOTH)) {
+            return unlessInTable;
+        }
+        // If the next step is taken meanwhile, the table's trigger refuses the claim, and the message is redelivered.
+        return (connection, claims, seconds) -> {
+            Set<MessageId> free = unlessInTable.execute(connection, claims, seconds);
+            List<Claim> rest =
+                    claims.stream().filter(claim -> free.contains(claim.id())).toList();
+            return rest.isEmpty() ? free : this.statements.get(Ring.NO_SLOT).execute(connection, rest, seconds);
         };
-    }
-
-    /** If the next step is taken meanwhile, the table's trigger refuses the claim, and the message is redelivered. */
-    private Set<MessageId> inBoth(int slot, Connection connection, List<Claim> claims, int seconds)
-            throws SQLException {
-        Set<MessageId> free = this.unlessInTable.get(slot).execute(connection, claims, seconds);
-        List<Claim> rest =
-                claims.stream().filter(claim -> free.contains(claim.id())).toList();
-        return rest.isEmpty() ? Set.of() : this.inTable.execute(connection, rest, seconds);
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -93,8 +94,7 @@ public final class Schema implements InitializingBean {
     private final WriteProbe probe;
     private final Supplier<@Nullable DataSource> flywayDataSource;
     private final List<Table> tables = new ArrayList<>(TABLES);
-    private @Nullable Duration ringWidth;
-    private boolean ringWidthRequired;
+    private Consumer<Ring> preparation = ring -> {};
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
         this(database, mode, () -> null);
@@ -118,14 +118,9 @@ public final class Schema implements InitializingBean {
         this.flywayDataSource = flywayDataSource;
     }
 
-    /**
-     * Makes a ring of slots that are so wide.
-     *
-     * @param required whether a ring that has another width is refused
-     */
+    /** A ring is made of slots that are so wide; {@code required} is whether one with another width is refused. */
     public Schema ringWidth(Duration width, boolean required) {
-        this.ringWidth = width;
-        this.ringWidthRequired = required;
+        this.preparation = ring -> ring.prepare(width, required);
         return this;
     }
 
@@ -133,29 +128,22 @@ public final class Schema implements InitializingBean {
     public void afterPropertiesSet() {
         boolean ring = this.database.isRing();
         String vendor = this.database.dialect().vendor();
-        if (ring && !vendor.equals("postgresql")) {
-            throw refused(
-                    "which needs PostgreSQL, and the database is of the kind '%s'.".formatted(vendor),
-                    "Leave idempotency.retention-mode at 'delete'.");
-        }
-        if (ring && this.mode == SchemaMode.NONE) {
-            throw refused(
-                    "but idempotency.schema.mode is 'none': the control row must be read at start-up.",
-                    "Set idempotency.schema.mode to 'validate' or 'migrate'.");
+        if (ring && (!vendor.equals("postgresql") || this.mode == SchemaMode.NONE)) {
+            throw new IdempotencyConfigurationException(
+                    "idempotency.retention-mode is 'ring', which needs PostgreSQL (not %s), and a control row that is read at start-up (not idempotency.schema.mode '%s')."
+                            .formatted(vendor, this.mode.name().toLowerCase(Locale.ROOT)),
+                    "Leave idempotency.retention-mode at 'delete', or set idempotency.schema.mode to 'validate' or 'migrate'.",
+                    null);
         }
         if (this.mode == SchemaMode.NONE) {
             return;
         }
         prepareTables();
         if (ring) {
-            new Ring(this.database).prepare(Objects.requireNonNull(this.ringWidth, "No width"), this.ringWidthRequired);
+            this.preparation.accept(new Ring(this.database));
         } else {
             Ring.requireNone(this.database);
         }
-    }
-
-    private static IdempotencyConfigurationException refused(String why, String remedy) {
-        return new IdempotencyConfigurationException("idempotency.retention-mode is 'ring', " + why, remedy, null);
     }
 
     private void prepareTables() {

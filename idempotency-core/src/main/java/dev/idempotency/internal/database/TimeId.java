@@ -16,8 +16,6 @@ final class TimeId {
 
     private static final Pattern COMPILED = Pattern.compile(PATTERN);
     private static final String BASE_32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    private static final int UUID_LENGTH = 36;
-    private static final int ULID_TIME_LENGTH = 10;
 
     private TimeId() {}
 
@@ -26,16 +24,9 @@ final class TimeId {
         if (id.isEmpty() || id.charAt(0) != '0' || !COMPILED.matcher(id).matches()) {
             return -1;
         }
-        return (id.length() == UUID_LENGTH)
+        return (id.charAt(8) == '-')
                 ? Long.parseLong(id.substring(0, 8) + id.substring(9, 13), 16)
-                : ulidMillisOf(id.substring(0, ULID_TIME_LENGTH).toUpperCase(Locale.ROOT));
-    }
-
-    private static long ulidMillisOf(String time) {
-        long millis = 0;
-        for (int i = 0; i < time.length(); i++) {
-            millis = millis * BASE_32.length() + BASE_32.indexOf(time.charAt(i));
-        }
-        return millis;
+                : id.substring(0, 10).toUpperCase(Locale.ROOT).chars().mapToLong(BASE_32::indexOf).reduce(0, (time, digit) ->
+                        time * BASE_32.length() + digit);
     }
 }

@@ -1,7 +1,5 @@
 package dev.idempotency.internal.retention;
 
-import dev.idempotency.internal.database.Dialect;
-import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
@@ -9,15 +7,15 @@ import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.retention.CleanupTask;
-import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -52,22 +50,19 @@ public final class RingCleanup implements CleanupTask {
     private static final int ACTIVITY_SECONDS = 300;
     private static final long LONGEST_STEP = 900;
 
-    /**
-     * None at first: then all rows are looked at once. Claims become visible with the commit, but have the time at which
-     * their transaction began.
-     */
+    /** None at first. Claims become visible with the commit, but have the time at which their transaction began. */
     private static final String LAST_ACTIVITY = """
-            select cast(coalesce(max(processed_at), '-infinity') - interval '5 minutes' as text)
+            select coalesce(max(processed_at), 'epoch') - interval '5 minutes'
             from %s
             where processed_at <= current_timestamp
             """;
 
-    /** The last message of every {@link #stepSeconds step}: pauses seem up to two steps longer than they are. */
+    /** The last message of every step of time: pauses seem up to two steps longer than they are. */
     private static final String ADD_ACTIVITY = """
             insert into %s as known (consumer_id, message_id, processed_at)
             select consumer_id, floor(extract(epoch from processed_at) / %s), max(processed_at)
             from %s
-            where processed_at >= cast(? as timestamp with time zone) %s
+            where processed_at >= ? %s
             group by 1, 2
             order by 1, 2
             on conflict (consumer_id, message_id) do update
@@ -79,7 +74,7 @@ public final class RingCleanup implements CleanupTask {
 
     /** Each as one value, which is put back as it was. */
     private static final String YOUNG =
-            "select cast(slot as text) from %s as slot where %s = ? and processed_at >= %s limit %d";
+            "select cast(slot as text) from %s as slot where %s = ? and processed_at >= ? limit %d";
 
     private static final String PUT_BACK = "insert into %1$s select (cast(? as %1$s)).*";
 
@@ -87,7 +82,7 @@ public final class RingCleanup implements CleanupTask {
             with expired as (
                 select message_id
                 from %1$s
-                where consumer_id = ? and message_id > ? and processed_at < %2$s
+                where consumer_id = ? and message_id > ? and processed_at < ?
                 order by message_id
                 limit ?
                 for update skip locked
@@ -101,7 +96,6 @@ public final class RingCleanup implements CleanupTask {
     private final IdempotencyDatabase database;
     private final Supplier<Map<String, Duration>> retentions;
     private final @Nullable Duration orphansAfter;
-    private final Dialect dialect;
     private final Ring ring;
     private final ProcessedMessagePurge activity;
     private final TransactionTemplate transaction;
@@ -118,7 +112,6 @@ public final class RingCleanup implements CleanupTask {
         this.database = database;
         this.retentions = retentions;
         this.orphansAfter = orphansAfter;
-        this.dialect = database.dialect();
         this.ring = new Ring(database);
         this.activity = ProcessedMessagePurge.ofActivity(database);
         this.transaction = database.newTransaction();
@@ -135,23 +128,16 @@ public final class RingCleanup implements CleanupTask {
     public List<Backlog> backlogs() {
         noteActivity();
         List<Backlog> backlogs = new ArrayList<>();
-        List<Integer> due = dueSlots();
-        for (int slot : due) {
-            Map<String, Instant> cutoffs = cutoffs(slot);
+        for (int slot : dueSlots()) {
             backlogs.add(limit -> {
-                empty(slot, cutoffs);
+                empty(slot, cutoffs(slot));
                 return 0;
             });
-            if (slot == due.get(due.size() - 1)) {
-                cutoffs.forEach((consumer, cutoff) ->
-                        backlogs.add(new Drain<>("", (after, limit) -> delete(slot, consumer, cutoff, after, limit))));
-            }
         }
-        this.retentions
-                .get()
-                .forEach((consumer, retention) -> backlogs.add(new Drain<>(
-                        ProcessedMessagePurge.BEGINNING,
-                        (from, limit) -> this.activity.purgeExpired(consumer, retention, from, limit))));
+        int next = dueSlots().get(2);
+        cutoffs(next).forEach((consumer, cutoff) -> backlogs.add(
+                new Drain<>("", (after, limit) -> delete(next, consumer, cutoff, after, limit))));
+        backlogs.addAll(new ProcessedMessageCleanup("", this.activity, this.retentions, null).backlogs());
         return backlogs;
     }
 
@@ -159,10 +145,14 @@ public final class RingCleanup implements CleanupTask {
     public void noteActivity() {
         JdbcTemplate template = this.database.jdbc(ACTIVITY_SECONDS);
         String activities = this.database.activityTable();
-        long step = stepSeconds();
+        // At most the shortest retention: no pause that is longer than one can be overlooked.
+        long step = this.retentions.get().values().stream()
+                .mapToLong(retention -> Math.max(1, retention.toSeconds()))
+                .reduce(LONGEST_STEP, Math::min);
         this.transaction.executeWithoutResult(status -> {
             template.execute("lock table %s in share row exclusive mode".formatted(activities));
-            String since = template.queryForObject(LAST_ACTIVITY.formatted(activities), String.class);
+            OffsetDateTime since =
+                    template.queryForObject(LAST_ACTIVITY.formatted(activities), OffsetDateTime.class);
             String alone = this.database.processedTableAlone();
             for (String consumer : this.database.consumersIn(alone, template)) {
                 template.update(
@@ -174,21 +164,14 @@ public final class RingCleanup implements CleanupTask {
         });
     }
 
-    /** At most the shortest retention: no pause that is longer than one can be overlooked. */
-    private long stepSeconds() {
-        return this.retentions.get().values().stream()
-                .mapToLong(retention -> Math.max(1, retention.toSeconds()))
-                .reduce(LONGEST_STEP, Math::min);
-    }
-
     /**
      * The slots whose messages should have expired, the next one to be used last: half of the ring is one retention, and one
      * more slot fills up.
      */
     public List<Integer> dueSlots() {
-        BigDecimal now = Objects.requireNonNull(this.database.inTransaction(template ->
-                template.queryForObject("select " + this.dialect.secondsOf(this.dialect.now()), BigDecimal.class)));
-        int current = this.ring.slotAt(EpochSeconds.toInstant(now).toEpochMilli());
+        OffsetDateTime now = this.database.inTransaction(
+                template -> template.queryForObject("select current_timestamp", OffsetDateTime.class));
+        int current = this.ring.slotAt(now.toInstant().toEpochMilli());
         return Stream.of(3, 2, 1).map(ahead -> (current + ahead) % Ring.SLOTS).toList();
     }
 
@@ -224,7 +207,7 @@ public final class RingCleanup implements CleanupTask {
                     && this.transaction.execute(status -> emptyLocked(table, cutoffs));
         } catch (DataAccessException ex) {
             SQLException cause = StoreExceptionTranslator.innermost(ex);
-            if (cause == null || !this.dialect.isTimeout(cause)) {
+            if (cause == null || !this.database.dialect().isTimeout(cause)) {
                 throw ex;
             }
             logger.debug("{} is in use; it is emptied later", table, ex);
@@ -256,10 +239,10 @@ public final class RingCleanup implements CleanupTask {
             // By the primary key if they are few, and otherwise by the time.
             String key = (rows != null && rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
             kept.addAll(this.jdbc.query(
-                    YOUNG.formatted(table, key, this.dialect.timeOfSeconds(), MAX_KEPT + 1),
+                    YOUNG.formatted(table, key, MAX_KEPT + 1),
                     (row, number) -> new Object[] {row.getString(1)},
                     consumer,
-                    EpochSeconds.toDecimal(cutoff)));
+                    cutoff.atOffset(ZoneOffset.UTC)));
             if (kept.size() > MAX_KEPT) {
                 return null;
             }
@@ -272,11 +255,11 @@ public final class RingCleanup implements CleanupTask {
     private Purged<String> delete(int slot, String consumer, Instant cutoff, String after, int limit) {
         JdbcTemplate template = this.database.jdbc(ProcessedMessagePurge.TIMEOUT_SECONDS);
         List<String> ids = this.transaction.execute(status -> template.queryForList(
-                DELETE.formatted(this.database.slotTable(slot), this.dialect.timeOfSeconds()),
+                DELETE.formatted(this.database.slotTable(slot)),
                 String.class,
                 consumer,
                 after,
-                EpochSeconds.toDecimal(cutoff),
+                cutoff.atOffset(ZoneOffset.UTC),
                 limit,
                 consumer));
         return new Purged<>(

@@ -1,7 +1,7 @@
 package dev.idempotency.internal.step;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.IdempotencyContextHolder.StepRunner;
+import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.event.StepOutcome;

@@ -1,6 +1,6 @@
 package dev.idempotency.internal.definition;
 
-import dev.idempotency.IdempotencyContextHolder.StepRunner;
+import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.dedup.ClaimStrategy;
 import dev.idempotency.internal.lock.BusinessKeyLocks;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.internal.database.Ring.Layout;
-import dev.idempotency.internal.database.Ring.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -63,7 +62,7 @@ class TimeIdTests {
     /** They are two ids today, and stay two; but in one table, so that nothing hangs on who writes them how. */
     @Test
     void upperAndLowerCaseHaveTheSameSlot() {
-        Layout layout = new Layout(8, Duration.ofHours(42).toMillis(), State.RING);
+        Layout layout = new Layout(8, Duration.ofHours(42).toMillis(), Ring.COMPLETE);
         for (String id : List.of("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "01arz3ndektsv4rrffq69g5fav")) {
             assertThat(slotOf(layout, id)).isEqualTo(slotOf(layout, id.toUpperCase(Locale.ROOT)));
         }
@@ -71,7 +70,7 @@ class TimeIdTests {
 
     @Test
     void slotsFollowEachOtherAndComeRound() {
-        Layout layout = new Layout(8, 1_000, State.RING);
+        Layout layout = new Layout(8, 1_000, Ring.COMPLETE);
         long second = Instant.parse("2026-11-18T00:00:00Z").toEpochMilli();
         int first = layout.slotAt(second);
         for (int i = 0; i < 20; i++) {
