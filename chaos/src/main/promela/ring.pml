@@ -134,6 +134,11 @@ start:
         :: mode == plain -> insert_into_table()
         :: mode == switching ->
             seen = state;
+            if
+            :: seen == drain -> mode = draining
+            :: seen == ring -> mode = complete
+            :: else
+            fi;
             insert_into_slot(seen != ring);
             if
             :: free && seen == both -> insert_into_table()

@@ -128,11 +128,10 @@ public final class IdempotencyContext {
      * later attempt of the same message gets the recorded result without the call. An attempt that ends between the call and
      * the record, as by a crash, leaves no record, and the next one calls again, with the same key.
      *
-     * @param name the step's name, once per message, such as {@code charge}
+     * @param name once per message, such as {@code charge}
      * @param type the type of the result, which is recorded as JSON
      * @param call gets the key for the callee, which is {@link #deriveKey(String) derived} from the step's name
-     * @throws IllegalStateException if the message has no claim that is held while the listener runs, or no second connection
-     *     can be had, or the name is used twice
+     * @throws IllegalStateException if the message's claim is not held, the pool has one connection, or the name was used
      */
     public <T extends @Nullable Object> T step(String name, Class<T> type, Function<String, ? extends T> call) {
         return take(messageId(), name, Objects.requireNonNull(type), call);
@@ -148,10 +147,8 @@ public final class IdempotencyContext {
      * Calls something outside the database that must not happen twice: the intention is committed before the call, and the
      * outcome after it. A later attempt of the same message does not call again.
      *
-     * @param name the step's name, once per message, such as {@code mail}
      * @throws UnknownOutcomeException if an earlier attempt has ended before the outcome was recorded, or the call throws, which
      *     does not prove that nothing happened: the message is not retried
-     * @throws IllegalStateException as {@link #step(String, Class, Function)}
      */
     public void stepAtMostOnce(String name, Runnable call) {
         takeAtMostOnce(messageId(), name, call);

@@ -36,8 +36,7 @@ public final class IdempotencyContextHolder {
     /** Begins a context like the current one, whose steps are run by another. For tests that simulate crashes. */
     public static Scope decorateSteps(UnaryOperator<StepRunner> decoration) {
         IdempotencyContext outer = IdempotencyContext.current();
-        return open(
-                outer.sending, outer.messageIds, (outer.steps != null) ? decoration.apply(outer.steps) : null);
+        return open(outer.sending, outer.messageIds, (outer.steps != null) ? decoration.apply(outer.steps) : null);
     }
 
     /**

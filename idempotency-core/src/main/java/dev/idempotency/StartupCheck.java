@@ -57,8 +57,7 @@ public enum StartupCheck {
     LOCK(Level.FAIL, "Transactions that name the same business key could work at once.", true),
     POOL_SIZE(
             Level.WARN,
-            "Waits for locks, and the recording of steps, the cleanup and endpoints need connections beside: they would"
-                    + " time out while all listeners run."),
+            "Waits for locks, recording of steps, the cleanup and endpoints need more, and would time out."),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "Received messages could be neither shown nor replayed.", true),
     STORE_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),

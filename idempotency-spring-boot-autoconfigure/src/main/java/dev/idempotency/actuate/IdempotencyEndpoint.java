@@ -3,7 +3,7 @@ package dev.idempotency.actuate;
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessageStore;

@@ -40,7 +40,8 @@ public final class IdempotencyWebAutoConfiguration {
         @ExceptionHandler({ClaimTimeoutException.class, LockTimeoutException.class})
         ProblemDetail onConcurrentRequest() {
             return ProblemDetail.forStatusAndDetail(
-                    HttpStatus.CONFLICT, "Another request with this key, or for the same object, is in progress: try again.");
+                    HttpStatus.CONFLICT,
+                    "Another request with this key, or for the same object, is in progress: try again.");
         }
 
         @ExceptionHandler(ResultForgottenException.class)

@@ -36,11 +36,8 @@ public interface Dialect {
     VersionStatement versionsIn(String table);
 
     /**
-     * The query that locks business keys until the end of the transaction, in an order that is the same for everyone.
-     *
-     * @param table the table with a row for each stripe, which PostgreSQL needs not
-     * @param hashes of the keys
-     * @param stripes of the hashes; at least as many rows are returned
+     * The query that locks the hashes of business keys until the end of the transaction, in an order that is the same for
+     * everyone; by default, by their stripes' rows in a table. It returns a row for each lock.
      */
     default String lock(String table, SortedSet<Long> hashes, SortedSet<Integer> stripes) {
         return "select stripe from %s where stripe in (%s) order by stripe for update"

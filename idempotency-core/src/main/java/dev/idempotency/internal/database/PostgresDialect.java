@@ -42,9 +42,8 @@ final class PostgresDialect implements Dialect {
             """;
 
     /**
-     * A key locks its hash, and shares the lock of its stripe. Many keys lock their stripes alone, as the server has room for a
-     * limited number of locks; so they exclude single keys, too. Everyone locks stripes before hashes. A stripe's lock has two
-     * numbers, of which the first is ours; a hash is one number, and so apart from them.
+     * A key locks its hash, and shares the lock of its stripe. Many keys lock their stripes alone, as the server has room for so
+     * many locks; they exclude single keys, too. Everyone locks stripes, which have two numbers, before hashes.
      */
     private static final String LOCK_STRIPES =
             "select pg_advisory_xact_lock(1229213008, stripe) from unnest('{%s}'::integer[]) as stripe";

@@ -58,30 +58,19 @@ public final class Ring {
         }
     }
 
-    private Layout layout() {
+    /** Read in the present transaction while the next step of a switch concerns claims, and may be taken at any time. */
+    Layout layout() {
         Layout known = this.layout;
-        if (known == null) {
-            known = readLayout();
+        if (known == null || known.state().equals(BOTH)) {
+            known = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
             this.layout = known;
         }
         return known;
     }
 
-    /** In the present transaction, as the next step of a switch may be taken at any time. */
-    Layout currentLayout() {
-        Layout known = layout();
-        return known.state().equals(BOTH) ? readLayout() : known;
-    }
-
-    private Layout readLayout() {
-        return Objects.requireNonNull(
-                this.database.inTransaction(jdbc -> find(this.database, jdbc)),
-                "The table idempotency_ring has no row");
-    }
-
-    private static @Nullable Layout find(IdempotencyDatabase database, JdbcTemplate jdbc) {
+    private @Nullable Layout find(JdbcTemplate jdbc) {
         return DataAccessUtils.singleResult(jdbc.query(
-                "select slots, width_ms, state from " + database.table(CONTROL),
+                "select slots, width_ms, state from " + this.database.table(CONTROL),
                 (row, number) -> new Layout(row.getInt(1), row.getLong(2), row.getString(3))));
     }
 
@@ -122,7 +111,7 @@ public final class Ring {
     void prepare(Duration width, boolean required) {
         this.database.newTransaction().executeWithoutResult(status -> {
             JdbcTemplate jdbc = this.database.jdbc(LOCK_SECONDS);
-            if (find(this.database, jdbc) == null) {
+            if (find(jdbc) == null) {
                 // Waits for claims that instances without the ring are about to commit.
                 jdbc.execute("lock table only %s in share mode".formatted(this.database.processedTable()));
                 jdbc.update(
@@ -142,13 +131,13 @@ public final class Ring {
     }
 
     /** Refuses tables that are a ring, for an application that does not use them as one. */
-    static void requireNone(IdempotencyDatabase database) {
-        if (!database.dialect().vendor().equals("postgresql")) {
+    void requireNone() {
+        if (!this.database.dialect().vendor().equals("postgresql")) {
             return;
         }
-        Layout found = database.inTransaction(jdbc -> {
-            String table = jdbc.queryForObject("select to_regclass(?)", String.class, database.table(CONTROL));
-            return (table != null) ? find(database, jdbc) : null;
+        Layout found = this.database.inTransaction(jdbc -> {
+            String table = jdbc.queryForObject("select to_regclass(?)", String.class, this.database.table(CONTROL));
+            return (table != null) ? find(jdbc) : null;
         });
         if (found != null && !found.state().equals(BOTH)) {
             throw new IdempotencyConfigurationException(

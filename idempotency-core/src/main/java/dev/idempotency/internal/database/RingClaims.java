@@ -32,7 +32,7 @@ public final class RingClaims implements ClaimStatement {
 
     @Override
     public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException {
-        Layout layout = this.ring.currentLayout();
+        Layout layout = this.ring.layout();
         ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
         Map<Integer, List<Claim>> bySlot = claims.stream()
                 .collect(Collectors.groupingBy(claim -> layout.slotOf(claim.id()), TreeMap::new, Collectors.toList()));

@@ -94,7 +94,7 @@ public final class Schema implements InitializingBean {
     private final WriteProbe probe;
     private final Supplier<@Nullable DataSource> flywayDataSource;
     private final List<Table> tables = new ArrayList<>(TABLES);
-    private Consumer<Ring> preparation = ring -> {};
+    private Consumer<Ring> preparation = Ring::requireNone;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
         this(database, mode, () -> null);
@@ -120,7 +120,9 @@ public final class Schema implements InitializingBean {
 
     /** A ring is made of slots that are so wide; {@code required} is whether one with another width is refused. */
     public Schema ringWidth(Duration width, boolean required) {
-        this.preparation = ring -> ring.prepare(width, required);
+        if (this.database.isRing()) {
+            this.preparation = ring -> ring.prepare(width, required);
+        }
         return this;
     }
 
@@ -139,11 +141,7 @@ public final class Schema implements InitializingBean {
             return;
         }
         prepareTables();
-        if (ring) {
-            this.preparation.accept(new Ring(this.database));
-        } else {
-            Ring.requireNone(this.database);
-        }
+        this.preparation.accept(new Ring(this.database));
     }
 
     private void prepareTables() {

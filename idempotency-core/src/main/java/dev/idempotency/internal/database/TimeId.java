@@ -26,7 +26,10 @@ final class TimeId {
         }
         return (id.charAt(8) == '-')
                 ? Long.parseLong(id.substring(0, 8) + id.substring(9, 13), 16)
-                : id.substring(0, 10).toUpperCase(Locale.ROOT).chars().mapToLong(BASE_32::indexOf).reduce(0, (time, digit) ->
-                        time * BASE_32.length() + digit);
+                : id.substring(0, 10)
+                        .toUpperCase(Locale.ROOT)
+                        .chars()
+                        .mapToLong(BASE_32::indexOf)
+                        .reduce(0, (time, digit) -> time * BASE_32.length() + digit);
     }
 }

@@ -13,10 +13,11 @@ import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.event.IdempotencyEventListener;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.database.Sha256;
 import dev.idempotency.internal.result.ResultStore;
 import dev.idempotency.internal.result.ResultType;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.store.ProcessedMessage;
@@ -85,7 +86,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public Execution<@Nullable Void> execute(MessageId id, String fingerprint, Runnable work) {
-        return executeWithoutResult(id, BusinessKeyLocks.hash(fingerprint), work);
+        return executeWithoutResult(id, Sha256.first64(fingerprint), work);
     }
 
     private Execution<@Nullable Void> executeWithoutResult(MessageId id, @Nullable Long digest, Runnable work) {
@@ -104,7 +105,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, BusinessKeyLocks.hash(fingerprint), type, work);
+        return executeAndKeep(id, Sha256.first64(fingerprint), type, work);
     }
 
     @Override

@@ -28,13 +28,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Empties the slots of a ring whose messages have all expired. Before it is used again, expired rows are deleted from a slot
- * that could not be emptied.
+ * that could not be emptied. It comes before the tasks that ask when consumers were active.
  *
- * <p>Whether a slot may be emptied is looked at twice: first without a lock, as slots are seldom due; then under the lock
- * that excludes all others, in the transaction that empties it. No claim can come in between, and after a crash
- * everything is as it was. Times decide how cheaply a slot is emptied, never in which table an id is.
- *
- * <p>It comes before the tasks that ask when consumers were active.
+ * <p>A slot is looked at twice: first without a lock, as slots are seldom due; then under the lock that excludes all others, in
+ * the transaction that empties it. No claim can come in between, and after a crash everything is as it was.
  */
 public final class RingCleanup implements CleanupTask {
 
@@ -44,7 +41,7 @@ public final class RingCleanup implements CleanupTask {
     public static final int MAX_KEPT = 5_000;
 
     /** A smaller slot is left alone while it has rows that must be put back. */
-    private static final long SMALL = 1 << 20;
+    private static final String LARGE = "select pg_relation_size(cast(? as regclass)) > 1048576";
 
     private static final int LOCKED_SECONDS = 1;
     private static final int ACTIVITY_SECONDS = 300;
@@ -79,18 +76,15 @@ public final class RingCleanup implements CleanupTask {
     private static final String PUT_BACK = "insert into %1$s select (cast(? as %1$s)).*";
 
     private static final String DELETE = """
-            with expired as (
+            delete from %1$s
+            where consumer_id = ? and message_id = any (array(
                 select message_id
                 from %1$s
                 where consumer_id = ? and message_id > ? and processed_at < ?
                 order by message_id
                 limit ?
-                for update skip locked
-            )
-            delete from %1$s as slot
-            using expired
-            where slot.consumer_id = ? and slot.message_id = expired.message_id
-            returning slot.message_id
+                for update skip locked))
+            returning message_id
             """;
 
     private final IdempotencyDatabase database;
@@ -101,12 +95,7 @@ public final class RingCleanup implements CleanupTask {
     private final TransactionTemplate transaction;
     private final JdbcTemplate jdbc;
 
-    /**
-     * Cleans up a ring.
-     *
-     * @param retentions how long messages are kept, by the consumers of this application
-     * @param orphansAfter {@code null} if consumers of other applications are never touched
-     */
+    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public RingCleanup(
             IdempotencyDatabase database, Supplier<Map<String, Duration>> retentions, @Nullable Duration orphansAfter) {
         this.database = database;
@@ -128,15 +117,17 @@ public final class RingCleanup implements CleanupTask {
     public List<Backlog> backlogs() {
         noteActivity();
         List<Backlog> backlogs = new ArrayList<>();
-        for (int slot : dueSlots()) {
+        List<Integer> due = dueSlots();
+        for (int slot : due) {
             backlogs.add(limit -> {
                 empty(slot, cutoffs(slot));
                 return 0;
             });
         }
-        int next = dueSlots().get(2);
-        cutoffs(next).forEach((consumer, cutoff) -> backlogs.add(
-                new Drain<>("", (after, limit) -> delete(next, consumer, cutoff, after, limit))));
+        int next = due.get(2);
+        cutoffs(next)
+                .forEach((consumer, cutoff) ->
+                        backlogs.add(new Drain<>("", (after, limit) -> delete(next, consumer, cutoff, after, limit))));
         backlogs.addAll(new ProcessedMessageCleanup("", this.activity, this.retentions, null).backlogs());
         return backlogs;
     }
@@ -151,8 +142,7 @@ public final class RingCleanup implements CleanupTask {
                 .reduce(LONGEST_STEP, Math::min);
         this.transaction.executeWithoutResult(status -> {
             template.execute("lock table %s in share row exclusive mode".formatted(activities));
-            OffsetDateTime since =
-                    template.queryForObject(LAST_ACTIVITY.formatted(activities), OffsetDateTime.class);
+            OffsetDateTime since = template.queryForObject(LAST_ACTIVITY.formatted(activities), OffsetDateTime.class);
             String alone = this.database.processedTableAlone();
             for (String consumer : this.database.consumersIn(alone, template)) {
                 template.update(
@@ -181,12 +171,16 @@ public final class RingCleanup implements CleanupTask {
         return this.transaction.execute(status -> {
             Map<String, Instant> cutoffs = new TreeMap<>();
             for (String consumer : this.database.consumersIn(this.database.slotTable(slot), this.jdbc)) {
-                Instant never = ProcessedMessagePurge.BEGINNING;
                 Duration retention = known.get(consumer);
                 if (retention != null) {
-                    cutoffs.put(consumer, this.activity.expiredBefore(consumer, retention, never));
+                    cutoffs.put(
+                            consumer,
+                            this.activity.expiredBefore(consumer, retention, ProcessedMessagePurge.BEGINNING));
                 } else if (this.orphansAfter != null) {
-                    cutoffs.put(consumer, this.activity.abandonedBefore(consumer, this.orphansAfter, never));
+                    cutoffs.put(
+                            consumer,
+                            this.activity.abandonedBefore(
+                                    consumer, this.orphansAfter, ProcessedMessagePurge.BEGINNING));
                 }
             }
             return cutoffs;
@@ -235,9 +229,9 @@ public final class RingCleanup implements CleanupTask {
         List<Object[]> kept = new ArrayList<>();
         for (String consumer : this.database.consumersIn(table, this.jdbc)) {
             Instant cutoff = cutoffs.getOrDefault(consumer, ProcessedMessagePurge.BEGINNING);
-            Integer rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
+            int rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
             // By the primary key if they are few, and otherwise by the time.
-            String key = (rows != null && rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
+            String key = (rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
             kept.addAll(this.jdbc.query(
                     YOUNG.formatted(table, key, MAX_KEPT + 1),
                     (row, number) -> new Object[] {row.getString(1)},
@@ -247,8 +241,7 @@ public final class RingCleanup implements CleanupTask {
                 return null;
             }
         }
-        Long size = this.jdbc.queryForObject("select pg_relation_size(cast(? as regclass))", Long.class, table);
-        return (kept.isEmpty() || (size != null && size > SMALL)) ? kept : null;
+        return (kept.isEmpty() || this.jdbc.queryForObject(LARGE, Boolean.class, table)) ? kept : null;
     }
 
     /** Deletes expired messages of a consumer from a slot that cannot be emptied, in the order of their ids. */
@@ -258,10 +251,10 @@ public final class RingCleanup implements CleanupTask {
                 DELETE.formatted(this.database.slotTable(slot)),
                 String.class,
                 consumer,
+                consumer,
                 after,
                 cutoff.atOffset(ZoneOffset.UTC),
-                limit,
-                consumer));
+                limit));
         return new Purged<>(
                 ids.size(), ids.stream().max(Comparator.naturalOrder()).orElse(after));
     }

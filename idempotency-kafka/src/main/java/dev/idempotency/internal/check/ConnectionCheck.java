@@ -1,13 +1,16 @@
 package dev.idempotency.internal.check;
 
+import static java.util.Comparator.naturalOrder;
+
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
 import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.definition.ProtectedListener;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /** Checks that a listener sees what others did before it got its lock, and that there are connections for all listeners. */
 record ConnectionCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> listeners) {
@@ -21,16 +24,29 @@ record ConnectionCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedL
                     "It locks business keys, but its transactions are REPEATABLE READ or SERIALIZABLE: what they see may be older than the lock.",
                     "Use @Transactional(isolation = Isolation.READ_COMMITTED).");
         }
-        int threads = ProtectedListener.threadsOf(this.listeners.get());
-        this.beanFactory.getBeanProvider(PoolSize.class).ifAvailable(pool -> {
-            if (pool.getAsInt() <= threads) {
-                report.add(
-                        StartupCheck.POOL_SIZE,
-                        "Protected listeners have %d threads, each of which holds a connection while it runs one, and the pool has %d connections."
-                                .formatted(threads, pool.getAsInt()),
-                        "Set spring.datasource.hikari.maximum-pool-size to %d or more, or lower the concurrency of listeners."
-                                .formatted(threads + 1));
-            }
-        });
+        List<ProtectedListener> all = this.listeners.get();
+        int threads = all.stream()
+                .map(ProtectedListener::container)
+                .distinct()
+                .mapToInt(each ->
+                        (each instanceof ConcurrentMessageListenerContainer<?, ?> many) ? many.getConcurrency() : 1)
+                .sum();
+        int connections = this.beanFactory
+                .getBeanProvider(PoolSize.class)
+                .getIfAvailable(() -> () -> Integer.MAX_VALUE)
+                .getAsInt();
+        // One finding for all of them.
+        String first = all.stream()
+                .map(each -> each.consumer().name())
+                .min(naturalOrder())
+                .orElse("");
+        if (connections <= threads && listener.consumer().name().equals(first)) {
+            report.add(
+                    StartupCheck.POOL_SIZE,
+                    "With it, protected listeners have %d threads, each of which holds a connection while it runs one, and the pool has %d connections."
+                            .formatted(threads, connections),
+                    "Set spring.datasource.hikari.maximum-pool-size to %d or more, or lower the concurrency of listeners."
+                            .formatted(threads + 1));
+        }
     }
 }

@@ -3,7 +3,7 @@ package dev.idempotency.internal.definition;
 import dev.idempotency.IdempotencyContext.StepRunner;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.dedup.ClaimStrategy;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

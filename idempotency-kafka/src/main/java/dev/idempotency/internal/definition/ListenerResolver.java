@@ -93,7 +93,16 @@ final class ListenerResolver {
                 : "";
         ExpressionKeySource versions = faults.collect(() -> this.identities.parse("version", version, method, topics));
         String lockExpression = text(annotation.lock(), StartupCheck.LOCK, faults);
-        ExpressionKeySource lock = faults.collect(() -> lock(lockExpression, method, topics));
+        ExpressionKeySource lock = faults.collect(() -> this.identities.parse("lock", lockExpression, method, topics));
+        if (lock != null && this.defaults.locks() == null) {
+            String what =
+                    "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own.";
+            faults.found()
+                    .add(new ListenerFault(
+                            StartupCheck.LOCK,
+                            what.formatted(lockExpression),
+                            "Remove it, or use the provided store."));
+        }
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
@@ -173,18 +182,6 @@ final class ListenerResolver {
 
     private String text(String value, StartupCheck check, Faults faults) {
         return faults.collect("", () -> this.texts.resolve(value, check));
-    }
-
-    private @Nullable ExpressionKeySource lock(String expression, ListenerMethod method, TopicIdTracker topics) {
-        ExpressionKeySource keys = this.identities.parse("lock", expression, method, topics);
-        if (keys != null && this.defaults.locks() == null) {
-            throw ListenerFault.found(
-                    StartupCheck.LOCK,
-                    "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own."
-                            .formatted(expression),
-                    "Remove it, or use the provided store.");
-        }
-        return keys;
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {

@@ -13,7 +13,7 @@ import dev.idempotency.internal.definition.ConflictHandling;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.key.MessageView;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.util.ArrayList;
@@ -145,7 +145,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 return result;
             }
             // It was rolled back, and waits for others of this instance without a connection.
-            this.lock.enter(this.awaitedKeys, true);
+            awaitLock(() -> this.lock.enter(this.awaitedKeys, true));
             this.transaction = this.definition.transactions().get();
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
@@ -212,14 +212,23 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 .flatMap(message -> Stream.ofNullable(message.lock()))
                 .collect(Collectors.toSet());
         if (this.lock == null) {
-            this.lock = locks.attempt(this.definition.observer()::lockWaited);
+            this.lock = locks.attempt();
             if (!this.lock.enter(keys, false) && this.transaction.isOwn()) {
                 this.awaitedKeys = keys;
                 return false;
             }
         }
-        this.lock.lock(keys);
+        awaitLock(() -> this.lock.lock(keys));
         return true;
+    }
+
+    private void awaitLock(Runnable wait) {
+        long start = System.nanoTime();
+        try {
+            wait.run();
+        } finally {
+            this.definition.observer().lockWaited(System.nanoTime() - start);
+        }
     }
 
     private void requireNoConflict(ClaimResult answer) {

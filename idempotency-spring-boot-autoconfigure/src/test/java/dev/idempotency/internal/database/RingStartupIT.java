@@ -88,7 +88,8 @@ class RingStartupIT {
                 new DriverManagerDataSource("jdbc:h2:mem:ring"), new MySqlDialect(), null, RetentionMode.RING);
         for (IdempotencyDatabase other : List.of(h2, mysql)) {
             assertThat(refusal(other, SchemaMode.MIGRATE))
-                    .hasMessageContaining("which needs PostgreSQL (not " + other.dialect().vendor() + ")")
+                    .hasMessageContaining(
+                            "which needs PostgreSQL (not " + other.dialect().vendor() + ")")
                     .extracting(IdempotencyConfigurationException::action)
                     .asString()
                     .startsWith("Leave idempotency.retention-mode at 'delete', or ");

@@ -29,7 +29,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.result.ResultStore;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.StoreServer;
 import dev.idempotency.retention.Cleanup;

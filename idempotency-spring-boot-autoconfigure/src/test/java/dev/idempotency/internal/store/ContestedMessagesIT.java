@@ -16,7 +16,6 @@ import dev.idempotency.internal.kafka.BrokerConnection;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.TopicIdTracker;
 import dev.idempotency.internal.kafka.TopicLookup;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;

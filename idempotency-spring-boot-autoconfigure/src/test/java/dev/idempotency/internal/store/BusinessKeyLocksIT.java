@@ -1,4 +1,4 @@
-package dev.idempotency.internal.lock;
+package dev.idempotency.internal.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.idempotency.LockTimeoutException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.store.StoreServer;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -74,7 +73,7 @@ class BusinessKeyLocksIT {
                             return CompletableFuture.runAsync(() -> {
                                 BusinessKeyLocks locks = instance(Duration.ofSeconds(60));
                                 work.forEach(accounts -> this.transaction.executeWithoutResult(status -> {
-                                    locks.attempt(nanos -> {}).lock(keys(accounts));
+                                    locks.attempt().lock(keys(accounts));
                                     book(accounts);
                                 }));
                             });
@@ -130,7 +129,9 @@ class BusinessKeyLocksIT {
             impatient.lock("a");
             impatient.lock("a");
         });
-        assertThat(impatient.attempt(nanos -> {}).enter(List.of("a"), false)).as("released").isTrue();
+        assertThat(impatient.attempt().enter(List.of("a"), false))
+                .as("released")
+                .isTrue();
     }
 
     @Test

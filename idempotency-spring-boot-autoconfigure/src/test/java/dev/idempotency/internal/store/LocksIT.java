@@ -1,4 +1,4 @@
-package dev.idempotency.internal.lock;
+package dev.idempotency.internal.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -191,9 +191,8 @@ class LocksIT extends SharedApplicationTest {
     }
 
     private static int stripes() {
-        return BusinessKeyLocks.stripesOf(IntStream.range(0, MANY)
-                        .mapToObj(i -> "account/m" + i)
-                        .toList())
+        return BusinessKeyLocks.stripesOf(
+                        IntStream.range(0, MANY).mapToObj(i -> "account/m" + i).toList())
                 .size();
     }
 

@@ -1,14 +1,9 @@
-package dev.idempotency.internal.lock;
+package dev.idempotency.internal.store;
 
 import dev.idempotency.LockTimeoutException;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.store.ClaimTransaction;
-import dev.idempotency.internal.store.StoreExceptionTranslator;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.idempotency.internal.database.Sha256;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -22,7 +17,6 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -31,6 +25,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /**
@@ -38,9 +33,6 @@ import org.springframework.util.StringUtils;
  * each other in memory, before their transaction begins, so that they hold no connection.
  */
 public final class BusinessKeyLocks {
-
-    /** Apart from numbers that the application may lock itself. */
-    private static final String NAMESPACE = "idempotency/lock/";
 
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
@@ -57,13 +49,9 @@ public final class BusinessKeyLocks {
         this.transaction = new ClaimTransaction(database, timeout);
     }
 
-    /**
-     * Begins to wait for locks on behalf of one transaction, or of several of which all but the last are rolled back.
-     *
-     * @param waited is told how many nanoseconds it took until it had all locks, or gave up
-     */
-    public Attempt attempt(LongConsumer waited) {
-        return new Attempt(waited);
+    /** Begins to wait for locks on behalf of one transaction, or of several of which all but the last are rolled back. */
+    public Attempt attempt() {
+        return new Attempt();
     }
 
     /**
@@ -85,21 +73,19 @@ public final class BusinessKeyLocks {
                                     + " method, a TransactionTemplate, or the work of execute(…).")
                             .formatted(key));
         }
-        Attempt attempt = attempt(nanos -> {});
+        Attempt attempt = attempt();
         TransactionSynchronizationManager.registerSynchronization(attempt);
         // Listeners of this instance then wait in memory. Code waits in the database, as its transaction is open.
         attempt.enter(List.of(key), false);
         attempt.lock(List.of(key));
     }
 
-    /** Whether transactions may see data that is older than their lock; not by a default of taking the snapshot with the first read. */
+    /** Whether transactions may see data that is older than their lock. By default, some databases look with the first read. */
     public boolean readsSnapshot(int isolation) {
-        ConnectionCallback<Integer> byDefault = Connection::getTransactionIsolation;
-        int level = isolation;
-        if (isolation == TransactionDefinition.ISOLATION_DEFAULT
-                && this.database.dialect().currentRead().isEmpty()) {
-            level = this.database.inTransaction(jdbc -> jdbc.execute(byDefault));
-        }
+        boolean byDefault = isolation == TransactionDefinition.ISOLATION_DEFAULT
+                && this.database.dialect().currentRead().isEmpty();
+        ConnectionCallback<Integer> ofConnections = Connection::getTransactionIsolation;
+        int level = byDefault ? this.database.inTransaction(jdbc -> jdbc.execute(ofConnections)) : isolation;
         return level >= TransactionDefinition.ISOLATION_REPEATABLE_READ;
     }
 
@@ -107,20 +93,11 @@ public final class BusinessKeyLocks {
         return hashesOf(keys, hash -> (int) (hash & (Dialect.STRIPES - 1)));
     }
 
+    /** Apart from numbers that the application may lock itself. */
     private static <T> SortedSet<T> hashesOf(Collection<String> keys, LongFunction<T> as) {
         return keys.stream()
-                .map(key -> as.apply(hash(NAMESPACE + key)))
+                .map(key -> as.apply(Sha256.first64("idempotency/lock/" + key)))
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    /** Returns the first 64 bits of a text's SHA-256. */
-    public static long hash(String text) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-            return ByteBuffer.wrap(hash).getLong();
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     /** Waits for the locks of keys: in memory, in the database, or in one after the other, no longer than the timeout in total. */
@@ -128,11 +105,6 @@ public final class BusinessKeyLocks {
 
         private final long start = System.nanoTime();
         private final List<Semaphore> entered = new ArrayList<>();
-        private final LongConsumer waited;
-
-        private Attempt(LongConsumer waited) {
-            this.waited = waited;
-        }
 
         /**
          * Enters the queues of this instance, in the order of the stripes, so that no two wait for each other.
@@ -149,7 +121,6 @@ public final class BusinessKeyLocks {
                     if (queue.tryAcquire(wait ? left().toNanos() : 0, TimeUnit.NANOSECONDS)) {
                         this.entered.add(queue);
                     } else if (wait) {
-                        this.waited.accept(System.nanoTime() - this.start);
                         throw timeout(keys, null);
                     } else {
                         leave();
@@ -174,34 +145,28 @@ public final class BusinessKeyLocks {
          */
         public void lock(Collection<String> keys) {
             int left = (int) Math.max(1, left().plusMillis(999).toSeconds());
-            try {
-                StoreExceptionTranslator.attempt(
-                        () -> "lock business keys",
-                        () -> BusinessKeyLocks.this.transaction.execute(
-                                (connection, limit) -> lock(connection, keys, Math.min(limit, left)),
-                                "lock business keys",
-                                ex -> timeout(keys, ex)));
-            } finally {
-                this.waited.accept(System.nanoTime() - this.start);
-            }
+            StoreExceptionTranslator.attempt(
+                    () -> "lock business keys",
+                    () -> BusinessKeyLocks.this.transaction.execute(
+                            (connection, limit) -> lock(connection, keys, Math.min(limit, left)),
+                            "lock business keys",
+                            ex -> timeout(keys, ex)));
         }
 
         private boolean lock(Connection connection, Collection<String> keys, int seconds) throws SQLException {
-            String table = BusinessKeyLocks.this.database.lockTable();
+            IdempotencyDatabase database = BusinessKeyLocks.this.database;
             SortedSet<Integer> stripes = stripesOf(keys);
+            String sql = database.dialect().lock(database.lockTable(), hashesOf(keys, Long::valueOf), stripes);
             int locked = 0;
             try (Statement statement = connection.createStatement()) {
                 statement.setQueryTimeout(seconds);
-                ResultSet rows = statement.executeQuery(
-                        BusinessKeyLocks.this.database.dialect().lock(table, hashesOf(keys, Long::valueOf), stripes));
+                ResultSet rows = statement.executeQuery(sql);
+                // All of them: with a fetch size, the next are locked as they are read.
                 while (rows.next()) {
                     locked++;
                 }
             }
-            if (locked < stripes.size()) {
-                throw new SQLException("The table %s lacks rows, and so nothing was locked. Run the script of the tables again"
-                        .formatted(table));
-            }
+            Assert.state(locked >= stripes.size(), "idempotency_lock lacks rows. Run the script of the tables again");
             return true;
         }
 

@@ -1,4 +1,4 @@
-package dev.idempotency.internal.step;
+package dev.idempotency.internal.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

@@ -1,14 +1,12 @@
-package dev.idempotency.internal.step;
+package dev.idempotency.internal.result;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.IdempotencyContext.StepRunner;
+import dev.idempotency.MessageId;
 import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.event.StepOutcome;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.PoolSize;
-import dev.idempotency.internal.result.ResultStore;
-import dev.idempotency.internal.result.ResultType;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
 import java.util.List;
@@ -62,12 +60,7 @@ public final class Steps {
                 MARK_SETTLED.formatted(database.inboxTable(), database.dialect().now());
     }
 
-    /**
-     * A step of a message.
-     *
-     * @param status {@code done}, or {@code started} for one of which no outcome is known
-     * @param result its result as JSON, if it has one
-     */
+    /** A step of a message: {@code done}, or {@code started} if no outcome is known; its result, if it has one, is JSON. */
     public record Step(String name, String status, @Nullable String result) {}
 
     /** Runs the steps of a consumer. Its messages must be claimed before, so that no other attempt runs them meanwhile. */
@@ -89,19 +82,15 @@ public final class Steps {
         };
     }
 
-    private @Nullable Object run(
-            MessageId id,
-            String name,
-            Type type,
-            Supplier<? extends @Nullable Object> call,
-            Consumer<StepOutcome> report) {
+    private @Nullable Object run(MessageId id, String name, Type type, Supplier<?> call, Consumer<StepOutcome> report) {
         String obstacle = this.results.obstacleFor(ResultType.of(type));
         Assert.state(obstacle == null, () -> "Results of steps are recorded as JSON, but " + obstacle + ".");
         Step step = find(id, name);
         if (step != null) {
             requireDone(id, name, step, report);
         } else {
-            String consequence = "Step '%s' of %s was called, but is not recorded, so that the next attempt calls again";
+            String consequence =
+                    "Step '%s' of %s was called, but is not recorded, so that the next attempt calls again";
             Object result = call(call, report);
             step = new Step(name, DONE, this.results.write(consequence.formatted(name, id), type, result));
             if (!insert(id, step)) {
@@ -117,7 +106,7 @@ public final class Steps {
                 "idempotency_step");
     }
 
-    private static @Nullable Object call(Supplier<? extends @Nullable Object> call, Consumer<StepOutcome> report) {
+    private static @Nullable Object call(Supplier<?> call, Consumer<StepOutcome> report) {
         try {
             return call.get();
         } catch (Throwable ex) {
@@ -155,15 +144,16 @@ public final class Steps {
         report.accept(StepOutcome.UNKNOWN);
         String reason = (cause != null) ? "failed with " + cause : "its attempt ended before its outcome was recorded";
         return new UnknownOutcomeException(
-                ("Step '%s' of %s was begun, and %s: whether it happened is unknown, and it is not called again. Find out,"
-                                + " settle it with a POST to the endpoint 'idempotency' (consumer, messageId, step, and"
-                                + " outcome 'done' or 'not-done'), and redrive the message.")
+                "Step '%s' of %s was begun, and %s: whether it happened is unknown, and it is not called again. Find out, settle it with a POST to the endpoint 'idempotency' (consumer, messageId, step, and outcome 'done' or 'not-done'), and redrive the message."
                         .formatted(name, id, reason),
                 cause);
     }
 
     private @Nullable Step find(MessageId id, String name) {
-        return find(id).stream().filter(step -> step.name().equals(name)).findFirst().orElse(null);
+        return find(id).stream()
+                .filter(step -> step.name().equals(name))
+                .findFirst()
+                .orElse(null);
     }
 
     /** The steps of a message, by name. */
@@ -181,8 +171,8 @@ public final class Steps {
         String sql = "insert into %s (consumer_id, message_id, step_name, status, result) values (?, ?, ?, ?, ?)"
                 .formatted(this.table);
         try {
-            inTransaction(() ->
-                    this.jdbc.update(sql, id.consumer(), id.value(), step.name(), step.status(), step.result()));
+            inTransaction(
+                    () -> this.jdbc.update(sql, id.consumer(), id.value(), step.name(), step.status(), step.result()));
             return true;
         } catch (DuplicateKeyException ex) {
             // Its own transaction, which has ended.
