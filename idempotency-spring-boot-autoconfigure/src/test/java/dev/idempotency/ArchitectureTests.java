@@ -63,7 +63,7 @@ class ArchitectureTests {
             job               550 database kafka
             reconciliation    800 database definition inbox job kafka listener event redrive store
             redrive          1150 database definition failure job kafka event
-            actuate          1250 database inbox job metrics event reconciliation redrive retention store
+            actuate          1250 database inbox job metrics event reconciliation redrive result retention store
             autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics event operation producer reconciliation redrive result retention store
             metrics           700 event store
             """.split("\n"))

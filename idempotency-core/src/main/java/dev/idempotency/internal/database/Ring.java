@@ -1,9 +1,19 @@
 package dev.idempotency.internal.database;
 
+import dev.idempotency.Claim;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.MessageId;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -23,8 +33,18 @@ public final class Ring {
 
     static final String CONTROL = "idempotency_ring";
 
+    /**
+     * UUIDs of version 7 and ULIDs, in upper or lower case, from 1970 to 2109. As in the script of the ring, where a trigger
+     * keeps such ids out of the other table.
+     */
+    static final Pattern TIME_ID =
+            Pattern.compile("0[0-3][0-9a-fA-F]{6}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}"
+                    + "|0[0-3][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{24}");
+
+    private static final String BASE_32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
     /** In place of a slot: the table itself. It sorts last, and all claim in the order of slots. */
-    static final int NO_SLOT = SLOTS;
+    private static final int NO_SLOT = SLOTS;
 
     static final String BOTH = "both";
     static final String COMPLETE = "ring";
@@ -53,13 +73,18 @@ public final class Ring {
         }
 
         int slotOf(MessageId id) {
-            long millis = TimeId.millisOf(id.value());
+            long millis = millisOf(id.value());
             return (millis < 0) ? NO_SLOT : slotAt(millis);
         }
     }
 
-    /** Read in the present transaction while the next step of a switch concerns claims, and may be taken at any time. */
-    Layout layout() {
+    private Layout layout() {
+        Layout known = this.layout;
+        return (known != null) ? known : currentLayout();
+    }
+
+    /** Read in the present transaction while the next step of a switch may be taken at any time. */
+    private Layout currentLayout() {
         Layout known = this.layout;
         if (known == null || known.state().equals(BOTH)) {
             known = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
@@ -89,8 +114,59 @@ public final class Ring {
         return tableAt(this.database.isRing() ? layout().slotOf(id) : NO_SLOT);
     }
 
-    String tableAt(int slot) {
+    private String tableAt(int slot) {
         return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
+    }
+
+    /**
+     * Returns the milliseconds since the epoch that an id carries, or -1: a function of its text alone, so that an id has the same
+     * slot whenever and wherever it is claimed.
+     */
+    static long millisOf(String id) {
+        if (id.isEmpty() || id.charAt(0) != '0' || !TIME_ID.matcher(id).matches()) {
+            return -1;
+        }
+        return (id.charAt(8) == '-')
+                ? Long.parseLong(id.substring(0, 8) + id.substring(9, 13), 16)
+                : id.substring(0, 10)
+                        .toUpperCase(Locale.ROOT)
+                        .chars()
+                        .mapToLong(BASE_32::indexOf)
+                        .reduce(0, (time, digit) -> time * BASE_32.length() + digit);
+    }
+
+    /** Claims messages in the slots: one statement for each slot, in their order. */
+    public ClaimStatement claims() {
+        List<ClaimStatement> statements = IntStream.rangeClosed(0, NO_SLOT)
+                .mapToObj(slot -> this.database.dialect().claimIn(tableAt(slot)))
+                .toList();
+        return (connection, claims, timeoutSeconds) -> {
+            Layout now = currentLayout();
+            ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
+            Map<Integer, List<Claim>> bySlot = claims.stream()
+                    .collect(Collectors.groupingBy(claim -> now.slotOf(claim.id()), TreeMap::new, Collectors.toList()));
+            Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
+            for (Map.Entry<Integer, List<Claim>> entry : bySlot.entrySet()) {
+                int slot = entry.getKey();
+                ClaimStatement statement = (slot == NO_SLOT || now.state().equals(COMPLETE))
+                        ? statements.get(slot)
+                        : unlessInTable(slot, now.state().equals(BOTH) ? statements.get(NO_SLOT) : null);
+                claimed.addAll(statement.execute(connection, entry.getValue(), deadline.secondsLeft()));
+            }
+            return claimed;
+        };
+    }
+
+    /** If the next step is taken meanwhile, the table's trigger refuses the claim, and the message is redelivered. */
+    private ClaimStatement unlessInTable(int slot, @Nullable ClaimStatement inTable) {
+        ClaimStatement inSlot =
+                new PostgresStatements.Claims(this.database.slotTable(slot), this.database.processedTable());
+        return (connection, claims, seconds) -> {
+            Set<MessageId> free = inSlot.execute(connection, claims, seconds);
+            List<Claim> rest =
+                    claims.stream().filter(claim -> free.contains(claim.id())).toList();
+            return (inTable == null || rest.isEmpty()) ? free : inTable.execute(connection, rest, seconds);
+        };
     }
 
     /** The table to look for an id in: during a switch, all of them. */

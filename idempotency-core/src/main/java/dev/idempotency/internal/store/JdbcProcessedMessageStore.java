@@ -9,7 +9,6 @@ import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.Ring;
-import dev.idempotency.internal.database.RingClaims;
 import dev.idempotency.internal.database.WriteProbe;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
@@ -91,7 +90,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Dialect dialect = database.dialect();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.claim = (database.isRing()) ? new RingClaims(database) : dialect.claimIn(database.processedTable());
+        this.claim = (database.isRing()) ? new Ring(database).claims() : dialect.claimIn(database.processedTable());
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),

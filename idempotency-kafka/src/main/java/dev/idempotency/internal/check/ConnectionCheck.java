@@ -1,7 +1,5 @@
 package dev.idempotency.internal.check;
 
-import static java.util.Comparator.naturalOrder;
-
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
 import dev.idempotency.internal.database.PoolSize;
@@ -31,16 +29,14 @@ record ConnectionCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedL
                 .mapToInt(each ->
                         (each instanceof ConcurrentMessageListenerContainer<?, ?> many) ? many.getConcurrency() : 1)
                 .sum();
-        int connections = this.beanFactory
-                .getBeanProvider(PoolSize.class)
-                .getIfAvailable(() -> () -> Integer.MAX_VALUE)
-                .getAsInt();
+        int connections = this.beanFactory.getBeanProvider(PoolSize.class).stream()
+                .mapToInt(PoolSize::getAsInt)
+                .findFirst()
+                .orElse(Integer.MAX_VALUE);
         // One finding for all of them.
-        String first = all.stream()
-                .map(each -> each.consumer().name())
-                .min(naturalOrder())
-                .orElse("");
-        if (connections <= threads && listener.consumer().name().equals(first)) {
+        String name = listener.consumer().name();
+        if (connections <= threads
+                && all.stream().noneMatch(each -> each.consumer().name().compareTo(name) < 0)) {
             report.add(
                     StartupCheck.POOL_SIZE,
                     "With it, protected listeners have %d threads, each of which holds a connection while it runs one, and the pool has %d connections."

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TimeIdTests {
+class RingTests {
 
     @ParameterizedTest
     @CsvSource({
@@ -27,7 +27,7 @@ class TimeIdTests {
         "03ZZZZZZZZ0000000000000000, 2109-05-15T07:35:11.103Z"
     })
     void uuidsOfVersion7AndUlidsCarryTheirTime(String id, Instant time) {
-        assertThat(TimeId.millisOf(id)).isEqualTo(time.toEpochMilli());
+        assertThat(Ring.millisOf(id)).isEqualTo(time.toEpochMilli());
     }
 
     @ParameterizedTest
@@ -49,14 +49,14 @@ class TimeIdTests {
                 ""
             })
     void anythingElseCarriesNone(String id) {
-        assertThat(TimeId.millisOf(id)).isEqualTo(-1);
+        assertThat(Ring.millisOf(id)).isEqualTo(-1);
     }
 
     @Test
     void aDigestOfALongIdCarriesNone() {
         String digest = MessageId.of("consumer", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f".repeat(8))
                 .value();
-        assertThat(TimeId.millisOf(digest)).isEqualTo(-1);
+        assertThat(Ring.millisOf(digest)).isEqualTo(-1);
     }
 
     /** They are two ids today, and stay two; but in one table, so that nothing hangs on who writes them how. */
