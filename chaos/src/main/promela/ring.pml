@@ -19,7 +19,8 @@
 #define COMMITTED 8
 
 mtype = { missing, both, drain, ring };          /* state of the control row */
-mtype = { plain, switching, draining, complete }; /* what an instance does, as it saw the state when it started */
+mtype = { plain, switching, draining, complete }; /* what an instance does, as it saw the state when it started; one that
+                                                     switches goes on as if it started when it sees another state */
 
 mtype state = missing;
 byte table = FREE;
@@ -134,11 +135,6 @@ start:
         :: mode == plain -> insert_into_table()
         :: mode == switching ->
             seen = state;
-            if
-            :: seen == drain -> mode = draining
-            :: seen == ring -> mode = complete
-            :: else
-            fi;
             insert_into_slot(seen != ring);
             if
             :: free && seen == both -> insert_into_table()
