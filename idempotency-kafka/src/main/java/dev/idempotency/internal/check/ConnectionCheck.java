@@ -34,9 +34,9 @@ record ConnectionCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedL
                 .findFirst()
                 .orElse(Integer.MAX_VALUE);
         // One finding for all of them.
-        String name = listener.consumer().name();
+        String name = listener.consumer().listener();
         if (connections <= threads
-                && all.stream().noneMatch(each -> each.consumer().name().compareTo(name) < 0)) {
+                && all.stream().noneMatch(each -> each.consumer().listener().compareTo(name) < 0)) {
             report.add(
                     StartupCheck.POOL_SIZE,
                     "With it, protected listeners have %d threads, each of which holds a connection while it runs one, and the pool has %d connections."
