@@ -13,6 +13,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.Assert;
 
 /**
  * The identity of what a listener is handling, for the code that it calls on its thread.
@@ -169,18 +170,16 @@ public final class IdempotencyContext {
     @SuppressWarnings("unchecked") // A result is read as what it is asked for, as the caller's cast will tell.
     private <T extends @Nullable Object> T take(
             MessageId id, String name, @Nullable Type type, Function<String, ? extends T> call) {
-        if (this.steps == null) {
-            throw new IllegalStateException(
-                    ("Step '%s' was not taken for consumer '%s': nobody else may claim the message meanwhile. That needs"
-                                    + " DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\" and the provided"
-                                    + " ProcessedMessageStore, and is over when a reply is sent.")
-                            .formatted(name, id.consumer()));
-        }
-        if (count(List.of(id, name)) > 1) {
-            throw new IllegalStateException(
-                    "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
-                            .formatted(name, id));
-        }
+        Assert.state(
+                this.steps != null,
+                () ->
+                        "Step '%s' was not taken for consumer '%s': nobody else may claim the message meanwhile. That needs DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\" and the provided ProcessedMessageStore, and is over when a reply is sent."
+                                .formatted(name, id.consumer()));
+        Assert.state(
+                count(List.of(id, name)) == 1,
+                () ->
+                        "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
+                                .formatted(name, id));
         String key = digest(id, List.of(name)).toString();
         return (T) this.steps.run(id, name, type, () -> call.apply(key));
     }

@@ -38,6 +38,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.Assert;
 
 /** Claims from code, in transactions of the store's {@code DataSource}. */
 public final class IdempotentTemplate implements IdempotentOperations, SmartInitializingSingleton {
@@ -217,10 +218,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public void lock(String key) {
-        if (this.locks == null) {
-            throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
-                    + " application defines its own ProcessedMessageStore. Use the provided store.");
-        }
+        Assert.state(this.locks != null, "Business keys are locked by the provided ProcessedMessageStore only. Use it.");
         this.locks.lock(key);
     }
 

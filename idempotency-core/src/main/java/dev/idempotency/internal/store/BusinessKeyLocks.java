@@ -60,19 +60,16 @@ public final class BusinessKeyLocks {
      * @throws IllegalStateException if there is none, or it may see what was there before the lock
      */
     public void lock(@Nullable String key) {
-        if (!StringUtils.hasText(key)) {
-            throw new IllegalArgumentException("There is no key to lock: it is '%s'".formatted(key));
-        }
+        Assert.hasText(key, "There is no key to lock");
         Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
-        if (!this.database.isInTransaction()
-                || !TransactionSynchronizationManager.isSynchronizationActive()
-                || readsSnapshot(Objects.requireNonNullElse(isolation, TransactionDefinition.ISOLATION_DEFAULT))) {
-            throw new IllegalStateException(
-                    ("'%s' cannot be locked: a lock ends with its transaction, which must be open, of the store's DataSource, and"
-                                    + " READ COMMITTED: others may see what was there before the lock. Lock in a @Transactional"
-                                    + " method, a TransactionTemplate, or the work of execute(…).")
-                            .formatted(key));
-        }
+        Assert.state(
+                this.database.isInTransaction()
+                        && TransactionSynchronizationManager.isSynchronizationActive()
+                        && !readsSnapshot(
+                                Objects.requireNonNullElse(isolation, TransactionDefinition.ISOLATION_DEFAULT)),
+                () ->
+                        "'%s' cannot be locked: a lock ends with its transaction, which must be open, of the store's DataSource, and READ COMMITTED: others may see what was there before the lock. Lock in a @Transactional method, a TransactionTemplate, or the work of execute(…)."
+                                .formatted(key));
         Attempt attempt = attempt();
         TransactionSynchronizationManager.registerSynchronization(attempt);
         // Listeners of this instance then wait in memory. Code waits in the database, as its transaction is open.

@@ -137,8 +137,6 @@ final class ListenerResolver {
             boolean fromHeaders = !StringUtils.hasText(key)
                     && lock == null
                     && this.defaults.keyResolver() instanceof HeaderKeyResolver;
-            // So that no other attempt can claim the same id while its steps run.
-            boolean claimsIds = strategy == DeduplicationStrategy.MESSAGE_ID && !atCommit;
             definition = new ListenerDefinition(
                     consumer,
                     method,
@@ -158,7 +156,8 @@ final class ListenerResolver {
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
                     (lock != null) ? this.defaults.locks() : null,
-                    claimsIds && this.defaults.steps() != null
+                    // No other attempt may claim the same id while its steps run.
+                    strategy == DeduplicationStrategy.MESSAGE_ID && !atCommit && this.defaults.steps() != null
                             ? this.defaults.steps().reportedTo(observer)
                             : null,
                     inbox,
