@@ -218,7 +218,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public void lock(String key) {
-        Assert.state(this.locks != null, "Business keys are locked by the provided ProcessedMessageStore only. Use it.");
+        Assert.state(
+                this.locks != null, "Business keys are locked by the provided ProcessedMessageStore only. Use it.");
         this.locks.lock(key);
     }
 
