@@ -19,7 +19,8 @@
 #define COMMITTED 8
 
 mtype = { missing, both, drain, ring };          /* state of the control row */
-mtype = { plain, switching, draining, complete }; /* what an instance does, as it saw the state when it started */
+mtype = { plain, switching, draining, complete }; /* what an instance does, as it saw the state when it started; one that
+                                                     switches goes on as if it started when it sees another state */
 
 mtype state = missing;
 byte table = FREE;

@@ -13,7 +13,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.util.Assert;
 
 /**
  * The identity of what a listener is handling, for the code that it calls on its thread.
@@ -31,7 +31,7 @@ public final class IdempotencyContext {
 
     final String sending;
     final List<? extends @Nullable MessageId> messageIds;
-    final StepRunner steps;
+    final @Nullable StepRunner steps;
 
     /** Counts for all that are open within it, so that two of them for one message never give the same id. */
     final IdempotencyContext outermost;
@@ -39,10 +39,22 @@ public final class IdempotencyContext {
     /** How often a record was sent, or a step taken. */
     private final Map<Object, Integer> counts = new HashMap<>();
 
+    /** Runs the steps of a consumer's messages. Internal. */
+    @FunctionalInterface
+    public interface StepRunner {
+
+        /**
+         * Returns the recorded result of a step, or calls it and records what it returns; {@code type} is {@code null} for a
+         * step that is announced first and never called twice.
+         */
+        @Nullable
+        Object run(MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call);
+    }
+
     IdempotencyContext(
             String sending,
             List<? extends @Nullable MessageId> messageIds,
-            StepRunner steps,
+            @Nullable StepRunner steps,
             @Nullable IdempotencyContext outer) {
         this.sending = sending;
         this.steps = steps;
@@ -117,68 +129,59 @@ public final class IdempotencyContext {
      * later attempt of the same message gets the recorded result without the call. An attempt that ends between the call and
      * the record, as by a crash, leaves no record, and the next one calls again, with the same key.
      *
-     * @param name the step's name, once per message, such as {@code charge}
+     * @param name once per message, such as {@code charge}
      * @param type the type of the result, which is recorded as JSON
      * @param call gets the key for the callee, which is {@link #deriveKey(String) derived} from the step's name
-     * @throws IllegalStateException if the message has no claim that is held while the listener runs, or no second connection
-     *     can be had, or the name is used twice
+     * @throws IllegalStateException if the message's claim is not held, the pool has one connection, or the name was used
      */
     public <T extends @Nullable Object> T step(String name, Class<T> type, Function<String, ? extends T> call) {
-        return run(messageId(), name, type, call);
-    }
-
-    /** The same with a result of a generic type. */
-    public <T extends @Nullable Object> T step(
-            String name, ParameterizedTypeReference<T> type, Function<String, ? extends T> call) {
-        return run(messageId(), name, type.getType(), call);
+        return take(messageId(), name, Objects.requireNonNull(type), call);
     }
 
     /** The same for the message at an index of the listener's list. */
     public <T extends @Nullable Object> T step(
             int index, String name, Class<T> type, Function<String, ? extends T> call) {
-        return run(messageId(index), name, type, call);
-    }
-
-    @SuppressWarnings("unchecked") // A result is read as what it is asked for, as the caller's cast will tell.
-    private <T extends @Nullable Object> T run(
-            MessageId id, String name, Type type, Function<String, ? extends T> call) {
-        String key = digest(id, List.of(name)).toString();
-        return (T) take(id, name, Objects.requireNonNull(type), () -> call.apply(key));
+        return take(messageId(index), name, Objects.requireNonNull(type), call);
     }
 
     /**
      * Calls something outside the database that must not happen twice: the intention is committed before the call, and the
      * outcome after it. A later attempt of the same message does not call again.
      *
-     * @param name the step's name, once per message, such as {@code mail}
      * @throws UnknownOutcomeException if an earlier attempt has ended before the outcome was recorded, or the call throws, which
      *     does not prove that nothing happened: the message is not retried
-     * @throws IllegalStateException as {@link #step(String, Class, Function)}
      */
     public void stepAtMostOnce(String name, Runnable call) {
-        take(messageId(), name, null, asSupplier(call));
+        takeAtMostOnce(messageId(), name, call);
     }
 
     /** The same for the message at an index of the listener's list. */
     public void stepAtMostOnce(int index, String name, Runnable call) {
-        take(messageId(index), name, null, asSupplier(call));
+        takeAtMostOnce(messageId(index), name, call);
     }
 
-    private static Supplier<@Nullable Void> asSupplier(Runnable call) {
-        return () -> {
+    private void takeAtMostOnce(MessageId id, String name, Runnable call) {
+        take(id, name, null, key -> {
             call.run();
             return null;
-        };
+        });
     }
 
-    private @Nullable Object take(
-            MessageId id, String name, @Nullable Type type, Supplier<? extends @Nullable Object> call) {
-        if (count(List.of(id, name)) > 1) {
-            throw new IllegalStateException(
-                    "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
-                            .formatted(name, id));
-        }
-        return this.steps.run(id, name, type, call);
+    @SuppressWarnings("unchecked") // A result is read as what it is asked for, as the caller's cast will tell.
+    private <T extends @Nullable Object> T take(
+            MessageId id, String name, @Nullable Type type, Function<String, ? extends T> call) {
+        Assert.state(
+                this.steps != null,
+                () ->
+                        "Step '%s' was not taken for consumer '%s': nobody else may claim the message meanwhile. That needs DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\" and the provided ProcessedMessageStore, and is over when a reply is sent."
+                                .formatted(name, id.consumer()));
+        Assert.state(
+                count(List.of(id, name)) == 1,
+                () ->
+                        "Step '%s' was already taken for %s, and a later attempt could not tell the two apart. Give each call another name, as in 'charge/' + line."
+                                .formatted(name, id));
+        String key = digest(id, List.of(name)).toString();
+        return (T) this.steps.run(id, name, type, () -> call.apply(key));
     }
 
     int count(Object sentOrTaken) {

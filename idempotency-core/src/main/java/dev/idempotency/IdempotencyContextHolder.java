@@ -1,5 +1,6 @@
 package dev.idempotency;
 
+import dev.idempotency.IdempotencyContext.StepRunner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -19,28 +20,23 @@ public final class IdempotencyContextHolder {
 
     private static final Scope END = () -> IdempotencyContext.CURRENT.set(null);
 
-    private static final StepRunner NO_STEPS = (id, name, type, call) -> {
-        throw new IllegalStateException("Steps are taken by a listener, or by the work of IdempotentOperations, while"
-                + " its transaction is open: not while a reply is sent.");
-    };
-
     private IdempotencyContextHolder() {}
 
     /** Begins a context on this thread, with the steps of the one around it. */
     public static Scope open(List<? extends @Nullable MessageId> messageIds) {
         IdempotencyContext outer = IdempotencyContext.CURRENT.get();
-        return open("record", messageIds, (outer != null) ? outer.steps : NO_STEPS);
+        return open("record", messageIds, (outer != null) ? outer.steps : null);
     }
 
-    /** Begins a context on this thread. */
-    public static Scope open(List<? extends @Nullable MessageId> messageIds, StepRunner steps) {
+    /** Begins a context on this thread; {@code steps} is {@code null} where none can be taken. */
+    public static Scope open(List<? extends @Nullable MessageId> messageIds, @Nullable StepRunner steps) {
         return open("record", messageIds, steps);
     }
 
     /** Begins a context like the current one, whose steps are run by another. For tests that simulate crashes. */
     public static Scope decorateSteps(UnaryOperator<StepRunner> decoration) {
         IdempotencyContext outer = IdempotencyContext.current();
-        return open(outer.sending, outer.messageIds, decoration.apply(outer.steps));
+        return open(outer.sending, outer.messageIds, (outer.steps != null) ? decoration.apply(outer.steps) : null);
     }
 
     /**
@@ -48,10 +44,11 @@ public final class IdempotencyContextHolder {
      * and are the same when the reply is sent again.
      */
     public static Scope openForReply(MessageId messageId) {
-        return open("reply", List.of(messageId), NO_STEPS);
+        return open("reply", List.of(messageId), null);
     }
 
-    private static Scope open(String sending, List<? extends @Nullable MessageId> messageIds, StepRunner steps) {
+    private static Scope open(
+            String sending, List<? extends @Nullable MessageId> messageIds, @Nullable StepRunner steps) {
         IdempotencyContext outer = IdempotencyContext.CURRENT.get();
         IdempotencyContext.CURRENT.set(new IdempotencyContext(sending, messageIds, steps, outer));
         return (outer != null) ? () -> IdempotencyContext.CURRENT.set(outer) : END;

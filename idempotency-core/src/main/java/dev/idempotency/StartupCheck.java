@@ -56,7 +56,9 @@ public enum StartupCheck {
             "A repository's save() merges such an entity: a duplicate updates the row and is applied twice."),
     STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     LOCK(Level.FAIL, "Transactions that name the same business key could work at once.", true),
-    LOCK_CONNECTIONS(Level.WARN, "Those who wait for a lock could take all connections from everybody else."),
+    POOL_SIZE(
+            Level.WARN,
+            "Waits for locks, recording of steps, the cleanup and endpoints need more, and would time out."),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "Received messages could be neither shown nor replayed.", true),
     STORE_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),

@@ -43,28 +43,26 @@ class ArchitectureTests {
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
             .                1350
-            database         3100
-            lock              250 database store
+            database         3000
             event           600
-            operation         700 database lock event result step store
-            result            400 database store
-            retention         750 database event store
-            step              300 database event result store
-            store            1750 database
-            check            1650 database definition failure kafka key lock event result store
+            operation         670 database event result store
+            result            600 database event store
+            retention         700 database event store
+            store            1950 database
+            check            1650 database definition failure kafka key event result store
             dedup             850 database kafka event store
-            definition       2050 database dedup failure kafka key lock event result step store
-            failure          1850 database kafka event
+            definition       2050 database dedup failure kafka key event result store
+            failure          1900 database kafka event
             kafka            1450
             key               850 database kafka store
-            listener         2000 database dedup definition failure kafka key lock event store
+            listener         2000 database dedup definition failure kafka key event store
             producer          200 kafka key
             inbox            1500 database definition job kafka event retention store
             job               550 database kafka
             reconciliation    800 database definition inbox job kafka listener event redrive store
             redrive          1150 database definition failure job kafka event
-            actuate          1250 database inbox job metrics event reconciliation redrive retention step store
-            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener lock metrics event operation producer reconciliation redrive result retention step store
+            actuate          1250 database inbox job metrics event reconciliation redrive result retention store
+            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics event operation producer reconciliation redrive result retention store
             metrics           700 event store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))

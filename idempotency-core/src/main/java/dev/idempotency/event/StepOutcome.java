@@ -1,7 +1,5 @@
 package dev.idempotency.event;
 
-import java.util.Locale;
-
 /** What became of a step. */
 public enum StepOutcome {
 
@@ -15,10 +13,5 @@ public enum StepOutcome {
     FAILED,
 
     /** Nobody knows whether it happened: it will not be called until an operator has settled it. */
-    UNKNOWN;
-
-    /** Its value of the tag {@code outcome}. */
-    public String tag() {
-        return name().toLowerCase(Locale.ROOT);
-    }
+    UNKNOWN
 }

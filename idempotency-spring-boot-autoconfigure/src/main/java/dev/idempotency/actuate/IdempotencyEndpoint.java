@@ -4,7 +4,7 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.StoredVersion;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -91,13 +92,10 @@ public record IdempotencyEndpoint(
     }
 
     private List<MessageReport.StepReport> stepsOf(Set<MessageId> ids) {
-        Steps table = this.steps;
-        return (table != null)
-                ? ids.stream()
-                        .flatMap(id -> table.find(id).stream())
-                        .map(step -> new MessageReport.StepReport(step.name(), step.status(), step.at()))
-                        .toList()
-                : List.of();
+        return Stream.ofNullable(this.steps)
+                .flatMap(table -> ids.stream().flatMap(id -> table.find(id).stream()))
+                .map(step -> new MessageReport.StepReport(step.name(), step.status(), step.at()))
+                .toList();
     }
 
     /** Settles a step whose outcome is unknown, so that the message can be redriven. */
@@ -211,7 +209,8 @@ public record IdempotencyEndpoint(
          *
          * @param status {@code done}, or {@code started} for one of which no outcome is known
          */
-        record StepReport(String name, String status, Instant at) {}
+        record StepReport(
+                String name, String status, @Nullable Instant at) {}
 
         static MessageReport of(ProcessedMessage message, List<StepReport> steps) {
             return new MessageReport(

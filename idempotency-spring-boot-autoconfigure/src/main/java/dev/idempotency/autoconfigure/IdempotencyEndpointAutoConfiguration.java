@@ -10,7 +10,7 @@ import dev.idempotency.internal.event.ConsumerOutages;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.metrics.ConsumerCounts;
 import dev.idempotency.internal.metrics.StoreWatch;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.store.JdbcPositionStore;
 import dev.idempotency.internal.store.JdbcVersionStore;
 import dev.idempotency.reconciliation.Reconciliation;

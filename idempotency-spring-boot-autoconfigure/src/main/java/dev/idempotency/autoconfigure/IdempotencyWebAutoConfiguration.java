@@ -37,16 +37,11 @@ public final class IdempotencyWebAutoConfiguration {
                     HttpStatus.valueOf(422), "The key was used before, for another request.");
         }
 
-        @ExceptionHandler(ClaimTimeoutException.class)
+        @ExceptionHandler({ClaimTimeoutException.class, LockTimeoutException.class})
         ProblemDetail onConcurrentRequest() {
             return ProblemDetail.forStatusAndDetail(
-                    HttpStatus.CONFLICT, "The first request with this key is still in progress: try again.");
-        }
-
-        @ExceptionHandler(LockTimeoutException.class)
-        ProblemDetail onLock() {
-            return ProblemDetail.forStatusAndDetail(
-                    HttpStatus.CONFLICT, "Another request or message is in progress for the same object: try again.");
+                    HttpStatus.CONFLICT,
+                    "Another request with this key, or for the same object, is in progress: try again.");
         }
 
         @ExceptionHandler(ResultForgottenException.class)

@@ -6,13 +6,13 @@ import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.event.ConsumerRegistry;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
 import dev.idempotency.internal.operation.DeclaredConsumers;
 import dev.idempotency.internal.result.ResultStore;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.retention.CleanupSchedule;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup;
 import dev.idempotency.internal.retention.RingCleanup;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.result.ResultConverter;
@@ -21,12 +21,12 @@ import dev.idempotency.retention.CleanupTask;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
@@ -101,22 +101,17 @@ final class JdbcStoreConfiguration {
     @Bean
     PoolSize idempotencyPoolSize(
             JdbcProcessedMessageStore store, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-        return () -> {
-            DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(
-                            pools.stream().toList())
-                    .getDataSourcePoolMetadata(store.dataSource());
-            return (pool != null) ? pool.getMax() : null;
-        };
+        return () -> pools.stream()
+                .map(pool -> pool.getDataSourcePoolMetadata(store.dataSource()))
+                .filter(Objects::nonNull)
+                .map(DataSourcePoolMetadata::getMax)
+                .filter(max -> max != null && max > 0)
+                .findFirst()
+                .orElse(Integer.MAX_VALUE);
     }
 
     @Bean
-    Steps idempotencySteps(
-            JdbcProcessedMessageStore store,
-            ResultStore results,
-            PoolSize poolSize,
-            ObjectProvider<ConsumerRegistry> consumers) {
-        return new Steps(store.database(), results, poolSize, () -> consumers.stream()
-                .mapToInt(ConsumerRegistry::threads)
-                .sum());
+    Steps idempotencySteps(JdbcProcessedMessageStore store, ResultStore results, PoolSize poolSize) {
+        return new Steps(store.database(), results, poolSize);
     }
 }

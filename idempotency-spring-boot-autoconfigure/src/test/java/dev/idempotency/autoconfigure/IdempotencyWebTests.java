@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.LockTimeoutException;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultForgottenException;
@@ -31,7 +32,7 @@ class IdempotencyWebTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"key, 400", "timeout, 409", "forgotten, 410", "conflict, 422"})
+    @CsvSource({"key, 400", "timeout, 409", "locked, 409", "forgotten, 410", "conflict, 422"})
     void exceptionsAreAnsweredWithProblemDetails(String failure, int status) {
         this.runner.withPropertyValues("idempotency.web.problem-details=true").run(context -> {
             MockMvcTester mvc = MockMvcTester.create(MockMvcBuilders.standaloneSetup(new Failing())
@@ -52,6 +53,7 @@ class IdempotencyWebTests {
 
         private static final Map<String, RuntimeException> FAILURES = Map.of(
                 "timeout", new ClaimTimeoutException("held", null),
+                "locked", new LockTimeoutException("held", null),
                 "forgotten", new ResultForgottenException("gone", null),
                 "conflict", new MessageConflictException("other"));
 

@@ -13,7 +13,7 @@ import dev.idempotency.crash.CrashingApplication.CrashPoint;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;

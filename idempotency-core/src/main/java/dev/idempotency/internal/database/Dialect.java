@@ -4,10 +4,15 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.Set;
+import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /** The SQL of one database. Names of tables that it is given are safe to be put into SQL. Internal: it will change. */
 public interface Dialect {
+
+    /** Where business keys cannot be locked themselves, or are too many, so many groups of them are. */
+    int STRIPES = 1024;
 
     /** Folder of the script under {@code dev/idempotency/schema}, such as {@code postgresql}. */
     String vendor();
@@ -31,18 +36,12 @@ public interface Dialect {
     VersionStatement versionsIn(String table);
 
     /**
-     * The statement that locks business keys.
-     *
-     * @param table the table with a row for each of {@link LockStatement#STRIPES}
-     * @return by default, one that locks these rows
+     * The query that locks the hashes of business keys until the end of the transaction, in an order that is the same for
+     * everyone; by default, by their stripes' rows in a table. It returns a row for each lock.
      */
-    default LockStatement locksIn(String table) {
-        return LockStatement.ofRows(table);
-    }
-
-    /** Whether business keys are locked by the rows of a table. */
-    default boolean hasLockTable() {
-        return true;
+    default String lock(String table, SortedSet<Long> hashes, SortedSet<Integer> stripes) {
+        return "select stripe from %s where stripe in (%s) order by stripe for update"
+                .formatted(table, StringUtils.collectionToCommaDelimitedString(stripes));
     }
 
     /**

@@ -26,9 +26,6 @@ public final class IdempotencyDatabase {
     static final String LOCK = "idempotency_lock";
     static final String ACTIVITY = "idempotency_activity";
 
-    /** How many slots a ring has, numbered from zero. */
-    static final int SLOTS = 8;
-
     /** Query timeout for lookups, including lock waits. */
     private static final int LOOK_UP_SECONDS = 5;
 
@@ -102,7 +99,7 @@ public final class IdempotencyDatabase {
         return table(slotName(slot));
     }
 
-    static String slotName(int slot) {
+    public static String slotName(int slot) {
         return PROCESSED + "_" + slot;
     }
 
@@ -143,11 +140,6 @@ public final class IdempotencyDatabase {
     /** The query for an estimate of the processed messages in the table itself. */
     public String processedEstimate() {
         return this.dialect.rowEstimateOf(PROCESSED, this.schema);
-    }
-
-    /** The query for an estimate of the messages in a slot. */
-    public String slotEstimate(int slot) {
-        return this.dialect.rowEstimateOf(slotName(slot), this.schema);
     }
 
     /** The query for an estimate of the entities whose versions are known. */

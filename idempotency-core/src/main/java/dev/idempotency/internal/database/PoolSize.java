@@ -1,12 +1,7 @@
 package dev.idempotency.internal.database;
 
-import org.jspecify.annotations.Nullable;
+import java.util.function.IntSupplier;
 
-/** How many connections the pool of the store's {@code DataSource} has at most. */
+/** How many connections the pool of the store's {@code DataSource} has at most; the highest number if that is not known. */
 @FunctionalInterface
-public interface PoolSize {
-
-    /** Returns {@code null}, or a negative number, if that is not known. */
-    @Nullable
-    Integer get();
-}
+public interface PoolSize extends IntSupplier {}

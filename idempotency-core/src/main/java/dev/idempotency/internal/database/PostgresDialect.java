@@ -2,7 +2,9 @@ package dev.idempotency.internal.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
  * PostgreSQL: one statement whatever the number of messages.
@@ -39,6 +41,19 @@ final class PostgresDialect implements Dialect {
             set result_type = excluded.result_type, result = excluded.result, processed_at = excluded.processed_at
             """;
 
+    /**
+     * A key locks its hash, and shares the lock of its stripe. Many keys lock their stripes alone, as the server has room for so
+     * many locks; they exclude single keys, too. Everyone locks stripes, which have two numbers, before hashes.
+     */
+    private static final String LOCK_STRIPES =
+            "select pg_advisory_xact_lock(1229213008, stripe) from unnest('{%s}'::integer[]) as stripe";
+
+    private static final String LOCK_HASHES =
+            " union all select pg_advisory_xact_lock(hash) from unnest('{%s}'::bigint[]) as hash";
+
+    /** Keys that are locked one by one. */
+    private static final int MAX_HASHES = 64;
+
     private static final String QUERY_CANCELED = "57014";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -68,13 +83,12 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public LockStatement locksIn(String table) {
-        return new PostgresLocks();
-    }
-
-    @Override
-    public boolean hasLockTable() {
-        return false;
+    public String lock(String table, SortedSet<Long> hashes, SortedSet<Integer> stripes) {
+        String ofStripes = LOCK_STRIPES.formatted(StringUtils.collectionToCommaDelimitedString(stripes));
+        return (hashes.size() > MAX_HASHES)
+                ? ofStripes
+                : ofStripes.replace("xact_lock", "xact_lock_shared")
+                        + LOCK_HASHES.formatted(StringUtils.collectionToCommaDelimitedString(hashes));
     }
 
     /** A statement sees the rows committed when it begins or, with a higher isolation, when the first one began. */

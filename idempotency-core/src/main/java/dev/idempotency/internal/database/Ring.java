@@ -1,12 +1,19 @@
 package dev.idempotency.internal.database;
 
+import dev.idempotency.Claim;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.MessageId;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -15,21 +22,34 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * The tables that processed messages are in. With {@link RetentionMode#RING}, an id that carries its time is in one of
  * {@value #SLOTS} slots, chosen by that time alone; any other is in the table itself, from which the slots inherit.
  *
- * <p>The control row says how wide slots are, and how far an existing table has been switched.
+ * <p>The control row says how wide slots are, and how far an existing table has been switched; only ever forward. State
+ * {@code both}: instances without the ring may run, and ids with a time are claimed in a slot and in the table; {@code drain}:
+ * they are claimed in a slot unless the table has them from before; {@code ring}: the table has no more of them.
  */
 public final class Ring {
 
     /** How many slots there are; they are numbered from zero. */
-    public static final int SLOTS = IdempotencyDatabase.SLOTS;
+    public static final int SLOTS = 8;
 
     static final String CONTROL = "idempotency_ring";
 
+    /**
+     * UUIDs of version 7 and ULIDs, in upper or lower case, from 1970 to 2109. As in the script of the ring, where a trigger
+     * keeps such ids out of the other table.
+     */
+    static final Pattern TIME_ID =
+            Pattern.compile("0[0-3][0-9a-fA-F]{6}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}"
+                    + "|0[0-3][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{24}");
+
+    private static final String BASE_32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
     /** In place of a slot: the table itself. It sorts last, and all claim in the order of slots. */
-    static final int NO_SLOT = SLOTS;
+    private static final int NO_SLOT = SLOTS;
+
+    static final String BOTH = "both";
+    static final String COMPLETE = "ring";
 
     private static final int LOCK_SECONDS = 5;
-
-    private static final String LAYOUT = "select slots, width_ms, state from %s";
 
     /** Without rows there is nothing to switch. Who inserts an id with a time without the ring is refused from then on. */
     private static final String CREATE = """
@@ -45,64 +65,43 @@ public final class Ring {
         this.database = database;
     }
 
-    /** How far a table has been switched; only ever forward. */
-    enum State {
-        /** Instances without the ring may run: ids with a time are claimed in a slot and in the table. */
-        BOTH,
-        /** Ids with a time are claimed in a slot unless the table has them from before. */
-        DRAIN,
-        /** The table has no more ids with a time. */
-        RING
-    }
-
     /** The control row. */
-    record Layout(int slots, long widthMillis, State state) {
-
-        static Layout read(ResultSet row, int number) throws SQLException {
-            return new Layout(
-                    row.getInt(1),
-                    row.getLong(2),
-                    State.valueOf(row.getString(3).toUpperCase(Locale.ROOT)));
-        }
+    record Layout(int slots, long widthMillis, String state) {
 
         int slotAt(long millis) {
             return Math.floorMod(Math.floorDiv(millis, this.widthMillis), this.slots);
         }
 
         int slotOf(MessageId id) {
-            long millis = TimeId.millisOf(id.value());
+            long millis = millisOf(id.value());
             return (millis < 0) ? NO_SLOT : slotAt(millis);
         }
     }
 
     private Layout layout() {
         Layout known = this.layout;
-        if (known == null) {
-            known = readLayout();
+        return (known != null) ? known : currentLayout();
+    }
+
+    /** Read in the present transaction while the next step of a switch may be taken at any time. */
+    private Layout currentLayout() {
+        Layout known = this.layout;
+        if (known == null || known.state().equals(BOTH)) {
+            known = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
             this.layout = known;
         }
         return known;
     }
 
-    /** In the present transaction, as the next step of a switch may be taken at any time. */
-    Layout currentLayout() {
-        Layout known = layout();
-        return (known.state() == State.BOTH) ? readLayout() : known;
-    }
-
-    private Layout readLayout() {
-        return Objects.requireNonNull(
-                this.database.inTransaction(jdbc -> find(this.database, jdbc)),
-                "The table idempotency_ring has no row");
-    }
-
-    private static @Nullable Layout find(IdempotencyDatabase database, JdbcTemplate jdbc) {
-        return DataAccessUtils.singleResult(jdbc.query(LAYOUT.formatted(database.table(CONTROL)), Layout::read));
+    private @Nullable Layout find(JdbcTemplate jdbc) {
+        return DataAccessUtils.singleResult(jdbc.query(
+                "select slots, width_ms, state from " + this.database.table(CONTROL),
+                (row, number) -> new Layout(row.getInt(1), row.getLong(2), row.getString(3))));
     }
 
     /** Whether an id can only be in the table that it is claimed in. */
     public boolean isComplete() {
-        return !this.database.isRing() || layout().state() == State.RING;
+        return !this.database.isRing() || layout().state().equals(COMPLETE);
     }
 
     /** The slot of ids that are made at a time. */
@@ -112,8 +111,62 @@ public final class Ring {
 
     /** The table that an id is claimed in. */
     public String claimTableOf(MessageId id) {
-        int slot = this.database.isRing() ? layout().slotOf(id) : NO_SLOT;
+        return tableAt(this.database.isRing() ? layout().slotOf(id) : NO_SLOT);
+    }
+
+    private String tableAt(int slot) {
         return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
+    }
+
+    /**
+     * Returns the milliseconds since the epoch that an id carries, or -1: a function of its text alone, so that an id has the same
+     * slot whenever and wherever it is claimed.
+     */
+    static long millisOf(String id) {
+        if (id.isEmpty() || id.charAt(0) != '0' || !TIME_ID.matcher(id).matches()) {
+            return -1;
+        }
+        return (id.charAt(8) == '-')
+                ? Long.parseLong(id.substring(0, 8) + id.substring(9, 13), 16)
+                : id.substring(0, 10)
+                        .toUpperCase(Locale.ROOT)
+                        .chars()
+                        .mapToLong(BASE_32::indexOf)
+                        .reduce(0, (time, digit) -> time * BASE_32.length() + digit);
+    }
+
+    /** Claims messages in the slots: one statement for each slot, in their order. */
+    public ClaimStatement claims() {
+        List<ClaimStatement> statements = IntStream.rangeClosed(0, NO_SLOT)
+                .mapToObj(slot -> this.database.dialect().claimIn(tableAt(slot)))
+                .toList();
+        return (connection, claims, timeoutSeconds) -> {
+            Layout now = currentLayout();
+            ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
+            Map<Integer, List<Claim>> bySlot = claims.stream()
+                    .collect(Collectors.groupingBy(claim -> now.slotOf(claim.id()), TreeMap::new, Collectors.toList()));
+            Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
+            for (Map.Entry<Integer, List<Claim>> entry : bySlot.entrySet()) {
+                int slot = entry.getKey();
+                ClaimStatement statement = (slot == NO_SLOT || now.state().equals(COMPLETE))
+                        ? statements.get(slot)
+                        : unlessInTable(slot, now.state().equals(BOTH) ? statements.get(NO_SLOT) : null);
+                claimed.addAll(statement.execute(connection, entry.getValue(), deadline.secondsLeft()));
+            }
+            return claimed;
+        };
+    }
+
+    /** If the next step is taken meanwhile, the table's trigger refuses the claim, and the message is redelivered. */
+    private ClaimStatement unlessInTable(int slot, @Nullable ClaimStatement inTable) {
+        ClaimStatement inSlot =
+                new PostgresStatements.Claims(this.database.slotTable(slot), this.database.processedTable());
+        return (connection, claims, seconds) -> {
+            Set<MessageId> free = inSlot.execute(connection, claims, seconds);
+            List<Claim> rest =
+                    claims.stream().filter(claim -> free.contains(claim.id())).toList();
+            return (inTable == null || rest.isEmpty()) ? free : inTable.execute(connection, rest, seconds);
+        };
     }
 
     /** The table to look for an id in: during a switch, all of them. */
@@ -134,7 +187,7 @@ public final class Ring {
     void prepare(Duration width, boolean required) {
         this.database.newTransaction().executeWithoutResult(status -> {
             JdbcTemplate jdbc = this.database.jdbc(LOCK_SECONDS);
-            if (find(this.database, jdbc) == null) {
+            if (find(jdbc) == null) {
                 // Waits for claims that instances without the ring are about to commit.
                 jdbc.execute("lock table only %s in share mode".formatted(this.database.processedTable()));
                 jdbc.update(
@@ -154,18 +207,18 @@ public final class Ring {
     }
 
     /** Refuses tables that are a ring, for an application that does not use them as one. */
-    static void requireNone(IdempotencyDatabase database) {
-        if (!database.dialect().vendor().equals("postgresql")) {
+    void requireNone() {
+        if (!this.database.dialect().vendor().equals("postgresql")) {
             return;
         }
-        Layout found = database.inTransaction(jdbc -> {
-            String table = jdbc.queryForObject("select to_regclass(?)", String.class, database.table(CONTROL));
-            return (table != null) ? find(database, jdbc) : null;
+        Layout found = this.database.inTransaction(jdbc -> {
+            String table = jdbc.queryForObject("select to_regclass(?)", String.class, this.database.table(CONTROL));
+            return (table != null) ? find(jdbc) : null;
         });
-        if (found != null && found.state() != State.BOTH) {
+        if (found != null && !found.state().equals(BOTH)) {
             throw new IdempotencyConfigurationException(
                     "The tables of idempotency-spring-boot are a ring (idempotency_ring.state is '%s'), but idempotency.retention-mode is 'delete': messages would be processed twice."
-                            .formatted(found.state().name().toLowerCase(Locale.ROOT)),
+                            .formatted(found.state()),
                     "Set idempotency.retention-mode=ring, or move the rows back as docs/retention.md#back-to-one-table says.",
                     null);
         }

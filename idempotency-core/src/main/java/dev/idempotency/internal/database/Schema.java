@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -93,8 +94,7 @@ public final class Schema implements InitializingBean {
     private final WriteProbe probe;
     private final Supplier<@Nullable DataSource> flywayDataSource;
     private final List<Table> tables = new ArrayList<>(TABLES);
-    private @Nullable Duration ringWidth;
-    private boolean ringWidthRequired;
+    private Consumer<Ring> preparation = Ring::requireNone;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
         this(database, mode, () -> null);
@@ -102,7 +102,7 @@ public final class Schema implements InitializingBean {
 
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
     public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
-        if (!database.dialect().hasLockTable()) {
+        if (database.dialect().vendor().equals("postgresql")) {
             this.tables.removeIf(table -> table.name().equals(IdempotencyDatabase.LOCK));
         }
         if (database.isRing()) {
@@ -118,14 +118,11 @@ public final class Schema implements InitializingBean {
         this.flywayDataSource = flywayDataSource;
     }
 
-    /**
-     * Makes a ring of slots that are so wide.
-     *
-     * @param required whether a ring that has another width is refused
-     */
+    /** A ring is made of slots that are so wide; {@code required} is whether one with another width is refused. */
     public Schema ringWidth(Duration width, boolean required) {
-        this.ringWidth = width;
-        this.ringWidthRequired = required;
+        if (this.database.isRing()) {
+            this.preparation = ring -> ring.prepare(width, required);
+        }
         return this;
     }
 
@@ -133,29 +130,18 @@ public final class Schema implements InitializingBean {
     public void afterPropertiesSet() {
         boolean ring = this.database.isRing();
         String vendor = this.database.dialect().vendor();
-        if (ring && !vendor.equals("postgresql")) {
-            throw refused(
-                    "which needs PostgreSQL, and the database is of the kind '%s'.".formatted(vendor),
-                    "Leave idempotency.retention-mode at 'delete'.");
-        }
-        if (ring && this.mode == SchemaMode.NONE) {
-            throw refused(
-                    "but idempotency.schema.mode is 'none': the control row must be read at start-up.",
-                    "Set idempotency.schema.mode to 'validate' or 'migrate'.");
+        if (ring && (!vendor.equals("postgresql") || this.mode == SchemaMode.NONE)) {
+            throw new IdempotencyConfigurationException(
+                    "idempotency.retention-mode is 'ring', which needs PostgreSQL (not %s), and a control row that is read at start-up (not idempotency.schema.mode '%s')."
+                            .formatted(vendor, this.mode.name().toLowerCase(Locale.ROOT)),
+                    "Leave idempotency.retention-mode at 'delete', or set idempotency.schema.mode to 'validate' or 'migrate'.",
+                    null);
         }
         if (this.mode == SchemaMode.NONE) {
             return;
         }
         prepareTables();
-        if (ring) {
-            new Ring(this.database).prepare(Objects.requireNonNull(this.ringWidth, "No width"), this.ringWidthRequired);
-        } else {
-            Ring.requireNone(this.database);
-        }
-    }
-
-    private static IdempotencyConfigurationException refused(String why, String remedy) {
-        return new IdempotencyConfigurationException("idempotency.retention-mode is 'ring', " + why, remedy, null);
+        this.preparation.accept(new Ring(this.database));
     }
 
     private void prepareTables() {
@@ -274,7 +260,7 @@ public final class Schema implements InitializingBean {
 
     /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
     private boolean isThere(Table table, JdbcTemplate jdbc) {
-        int needed = table.name().equals(IdempotencyDatabase.LOCK) ? LockStatement.STRIPES : 0;
+        int needed = table.name().equals(IdempotencyDatabase.LOCK) ? Dialect.STRIPES : 0;
         String query = "select %s from %s %s"
                 .formatted(
                         table.columns(),

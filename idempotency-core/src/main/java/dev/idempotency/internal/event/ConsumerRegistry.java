@@ -33,11 +33,6 @@ public interface ConsumerRegistry {
                 .toList();
     }
 
-    /** How many threads may process messages of theirs at the same time. */
-    default int threads() {
-        return consumers().size();
-    }
-
     /** Their names. */
     default Set<String> names() {
         return consumers().stream().map(ConsumerDescription::name).collect(Collectors.toSet());

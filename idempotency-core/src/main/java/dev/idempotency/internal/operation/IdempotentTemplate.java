@@ -1,7 +1,6 @@
 package dev.idempotency.internal.operation;
 
 import dev.idempotency.Claim;
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyContextHolder;
@@ -14,19 +13,16 @@ import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.event.Conflict;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.event.IdempotencyEventListener;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.database.Sha256;
 import dev.idempotency.internal.result.ResultStore;
 import dev.idempotency.internal.result.ResultType;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.Type;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -42,6 +38,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.Assert;
 
 /** Claims from code, in transactions of the store's {@code DataSource}. */
 public final class IdempotentTemplate implements IdempotentOperations, SmartInitializingSingleton {
@@ -90,7 +87,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public Execution<@Nullable Void> execute(MessageId id, String fingerprint, Runnable work) {
-        return executeWithoutResult(id, digest(fingerprint), work);
+        return executeWithoutResult(id, Sha256.first64(fingerprint), work);
     }
 
     private Execution<@Nullable Void> executeWithoutResult(MessageId id, @Nullable Long digest, Runnable work) {
@@ -109,7 +106,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, digest(fingerprint), type, work);
+        return executeAndKeep(id, Sha256.first64(fingerprint), type, work);
     }
 
     @Override
@@ -143,7 +140,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         for (int attempt = 1; ; attempt++) {
             // Until the end of the transaction: what is called before and after its commit acts for the same id.
             IdempotencyContextHolder.Scope context = IdempotencyContextHolder.open(
-                    List.of(id), Steps.of(this.steps, DeduplicationStrategy.MESSAGE_ID, false, outcome.observer));
+                    List.of(id), (this.steps != null) ? this.steps.reportedTo(outcome.observer) : null);
             try {
                 return this.transactions.execute(
                         id, transaction -> execute(id, work, keeping, before, transaction, outcome));
@@ -187,16 +184,6 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         return new Execution<>(id, false, result);
     }
 
-    /** Returns the first 64 bits of the fingerprint's SHA-256. */
-    private static long digest(String fingerprint) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(fingerprint.getBytes(StandardCharsets.UTF_8));
-            return ByteBuffer.wrap(hash).getLong();
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
-        }
-    }
-
     private static void requireId(@Nullable MessageId id) {
         if (id == null) {
             throw new IllegalArgumentException(
@@ -231,10 +218,8 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
 
     @Override
     public void lock(String key) {
-        if (this.locks == null) {
-            throw new IllegalStateException("Business keys are locked in the database of the provided store, but the"
-                    + " application defines its own ProcessedMessageStore. Use the provided store.");
-        }
+        Assert.state(
+                this.locks != null, "Business keys are locked by the provided ProcessedMessageStore only. Use it.");
         this.locks.lock(key);
     }
 

@@ -9,9 +9,7 @@ import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.result.ResultConverter;
 import java.lang.reflect.Type;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -38,17 +36,10 @@ public final class ResultStore {
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
     private final Ring ring;
-    private final Map<String, Statements> statements = new ConcurrentHashMap<>();
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
 
-    /** Statements about a result whose claim is in a table. */
-    private record Statements(String write, String find, String findLatest) {}
-
     private record Row(@Nullable String type, String text) {}
-
-    /** The text of a result, and what it is read as again: what all who ask for it will be given. */
-    public record Written(String text, @Nullable Object result) {}
 
     /**
      * Results in a database.
@@ -82,9 +73,7 @@ public final class ResultStore {
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
         String name = type.getTypeName();
-        Written written =
-                write("The result of %s cannot be kept, so that the work was undone".formatted(id), type, result);
-        String text = written.text();
+        String text = write("The result of %s cannot be kept, so that the work was undone".formatted(id), type, result);
         if (text.length() > this.maxLength) {
             throw new ResultException(
                     ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters, and"
@@ -95,22 +84,24 @@ public final class ResultStore {
         }
         StoreExceptionTranslator.attempt(() -> "keep the result of " + id, () -> {
             String claims = this.ring.claimTableOf(id);
-            return this.jdbc.update(statementsFor(claims).write(), name, text, id.consumer(), id.value());
+            String sql = this.database.dialect().resultReplacementIn(this.database.resultTable(), claims);
+            return this.jdbc.update(sql, name, text, id.consumer(), id.value());
         });
-        return written.result();
+        return converter().read(text, type);
     }
 
     /**
-     * Writes a result, and reads it back.
+     * Writes a result that can be read back.
      *
      * @param consequence what it means if that is not possible
      * @throws ResultException if it is not
      */
-    public Written write(String consequence, Type type, @Nullable Object result) {
+    public String write(String consequence, Type type, @Nullable Object result) {
         try {
             ResultConverter json = converter();
             String text = Objects.requireNonNull(json.write(result, type), "its ResultConverter has written nothing");
-            return new Written(text, json.read(text, type));
+            json.read(text, type);
+            return text;
         } catch (RuntimeException | StackOverflowError ex) {
             throw new ResultException(
                     ("%s, as its result cannot be written and read again as a %s: %s. Return something that can, such as a"
@@ -165,25 +156,17 @@ public final class ResultStore {
 
     /** A transaction that has read before may not see a claim that was committed since: it then reads the latest rows. */
     private @Nullable Row find(MessageId id) {
-        Statements statements = statementsFor(this.ring.tableOf(id));
-        List<Row> seen = query(statements.find(), id);
-        List<Row> latest = seen.isEmpty() ? query(statements.findLatest(), id) : seen;
+        List<Row> seen = find(id, "left", "");
+        List<Row> latest = seen.isEmpty() ? find(id, "inner", "for update") : seen;
         return latest.isEmpty() ? null : latest.get(0);
     }
 
-    private Statements statementsFor(String claims) {
-        return this.statements.computeIfAbsent(claims, each -> {
-            String results = this.database.resultTable();
-            return new Statements(
-                    this.database.dialect().resultReplacementIn(results, each),
-                    FIND.formatted(each, "left", results),
-                    FIND.formatted(each, "inner", results) + "for update");
-        });
-    }
-
-    private List<Row> query(String sql, MessageId id) {
+    private List<Row> find(MessageId id, String join, String ending) {
         return this.jdbc.query(
-                sql, (row, number) -> new Row(row.getString(1), row.getString(2)), id.consumer(), id.value());
+                FIND.formatted(this.ring.tableOf(id), join, this.database.resultTable()) + ending,
+                (row, number) -> new Row(row.getString(1), row.getString(2)),
+                id.consumer(),
+                id.value());
     }
 
     private ResultConverter converter() {

@@ -1,7 +1,5 @@
 package dev.idempotency.internal.retention;
 
-import dev.idempotency.internal.database.Dialect;
-import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.Ring;
 import dev.idempotency.internal.retention.ProcessedMessageCleanup.Drain;
@@ -9,15 +7,15 @@ import dev.idempotency.internal.store.ProcessedMessagePurge;
 import dev.idempotency.internal.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import dev.idempotency.retention.CleanupTask;
-import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -30,13 +28,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Empties the slots of a ring whose messages have all expired. Before it is used again, expired rows are deleted from a slot
- * that could not be emptied.
+ * that could not be emptied. It comes before the tasks that ask when consumers were active.
  *
- * <p>Whether a slot may be emptied is looked at twice: first without a lock, as slots are seldom due; then under the lock
- * that excludes all others, in the transaction that empties it. No claim can come in between, and after a crash
- * everything is as it was. Times decide how cheaply a slot is emptied, never in which table an id is.
- *
- * <p>It comes before the tasks that ask when consumers were active.
+ * <p>A slot is looked at twice: first without a lock, as slots are seldom due; then under the lock that excludes all others, in
+ * the transaction that empties it. No claim can come in between, and after a crash everything is as it was.
  */
 public final class RingCleanup implements CleanupTask {
 
@@ -46,28 +41,25 @@ public final class RingCleanup implements CleanupTask {
     public static final int MAX_KEPT = 5_000;
 
     /** A smaller slot is left alone while it has rows that must be put back. */
-    private static final long SMALL = 1 << 20;
+    private static final String LARGE = "select pg_relation_size(cast(? as regclass)) > 1048576";
 
     private static final int LOCKED_SECONDS = 1;
     private static final int ACTIVITY_SECONDS = 300;
     private static final long LONGEST_STEP = 900;
 
-    /**
-     * None at first: then all rows are looked at once. Claims become visible with the commit, but have the time at which
-     * their transaction began.
-     */
+    /** None at first. Claims become visible with the commit, but have the time at which their transaction began. */
     private static final String LAST_ACTIVITY = """
-            select cast(coalesce(max(processed_at), '-infinity') - interval '5 minutes' as text)
+            select coalesce(max(processed_at), 'epoch') - interval '5 minutes'
             from %s
             where processed_at <= current_timestamp
             """;
 
-    /** The last message of every {@link #stepSeconds step}: pauses seem up to two steps longer than they are. */
+    /** The last message of every step of time: pauses seem up to two steps longer than they are. */
     private static final String ADD_ACTIVITY = """
             insert into %s as known (consumer_id, message_id, processed_at)
             select consumer_id, floor(extract(epoch from processed_at) / %s), max(processed_at)
             from %s
-            where processed_at >= cast(? as timestamp with time zone) %s
+            where processed_at >= ? %s
             group by 1, 2
             order by 1, 2
             on conflict (consumer_id, message_id) do update
@@ -79,46 +71,36 @@ public final class RingCleanup implements CleanupTask {
 
     /** Each as one value, which is put back as it was. */
     private static final String YOUNG =
-            "select cast(slot as text) from %s as slot where %s = ? and processed_at >= %s limit %d";
+            "select cast(slot as text) from %s as slot where %s = ? and processed_at >= ? limit %d";
 
     private static final String PUT_BACK = "insert into %1$s select (cast(? as %1$s)).*";
 
     private static final String DELETE = """
-            with expired as (
+            delete from %1$s
+            where consumer_id = ? and message_id = any (array(
                 select message_id
                 from %1$s
-                where consumer_id = ? and message_id > ? and processed_at < %2$s
+                where consumer_id = ? and message_id > ? and processed_at < ?
                 order by message_id
                 limit ?
-                for update skip locked
-            )
-            delete from %1$s as slot
-            using expired
-            where slot.consumer_id = ? and slot.message_id = expired.message_id
-            returning slot.message_id
+                for update skip locked))
+            returning message_id
             """;
 
     private final IdempotencyDatabase database;
     private final Supplier<Map<String, Duration>> retentions;
     private final @Nullable Duration orphansAfter;
-    private final Dialect dialect;
     private final Ring ring;
     private final ProcessedMessagePurge activity;
     private final TransactionTemplate transaction;
     private final JdbcTemplate jdbc;
 
-    /**
-     * Cleans up a ring.
-     *
-     * @param retentions how long messages are kept, by the consumers of this application
-     * @param orphansAfter {@code null} if consumers of other applications are never touched
-     */
+    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public RingCleanup(
             IdempotencyDatabase database, Supplier<Map<String, Duration>> retentions, @Nullable Duration orphansAfter) {
         this.database = database;
         this.retentions = retentions;
         this.orphansAfter = orphansAfter;
-        this.dialect = database.dialect();
         this.ring = new Ring(database);
         this.activity = ProcessedMessagePurge.ofActivity(database);
         this.transaction = database.newTransaction();
@@ -137,21 +119,16 @@ public final class RingCleanup implements CleanupTask {
         List<Backlog> backlogs = new ArrayList<>();
         List<Integer> due = dueSlots();
         for (int slot : due) {
-            Map<String, Instant> cutoffs = cutoffs(slot);
             backlogs.add(limit -> {
-                empty(slot, cutoffs);
+                empty(slot, cutoffs(slot));
                 return 0;
             });
-            if (slot == due.get(due.size() - 1)) {
-                cutoffs.forEach((consumer, cutoff) ->
-                        backlogs.add(new Drain<>("", (after, limit) -> delete(slot, consumer, cutoff, after, limit))));
-            }
         }
-        this.retentions
-                .get()
-                .forEach((consumer, retention) -> backlogs.add(new Drain<>(
-                        ProcessedMessagePurge.BEGINNING,
-                        (from, limit) -> this.activity.purgeExpired(consumer, retention, from, limit))));
+        int next = due.get(2);
+        cutoffs(next)
+                .forEach((consumer, cutoff) ->
+                        backlogs.add(new Drain<>("", (after, limit) -> delete(next, consumer, cutoff, after, limit))));
+        backlogs.addAll(new ProcessedMessageCleanup("", this.activity, this.retentions, null).backlogs());
         return backlogs;
     }
 
@@ -159,10 +136,13 @@ public final class RingCleanup implements CleanupTask {
     public void noteActivity() {
         JdbcTemplate template = this.database.jdbc(ACTIVITY_SECONDS);
         String activities = this.database.activityTable();
-        long step = stepSeconds();
+        // At most the shortest retention: no pause that is longer than one can be overlooked.
+        long step = this.retentions.get().values().stream()
+                .mapToLong(retention -> Math.max(1, retention.toSeconds()))
+                .reduce(LONGEST_STEP, Math::min);
         this.transaction.executeWithoutResult(status -> {
             template.execute("lock table %s in share row exclusive mode".formatted(activities));
-            String since = template.queryForObject(LAST_ACTIVITY.formatted(activities), String.class);
+            OffsetDateTime since = template.queryForObject(LAST_ACTIVITY.formatted(activities), OffsetDateTime.class);
             String alone = this.database.processedTableAlone();
             for (String consumer : this.database.consumersIn(alone, template)) {
                 template.update(
@@ -174,21 +154,14 @@ public final class RingCleanup implements CleanupTask {
         });
     }
 
-    /** At most the shortest retention: no pause that is longer than one can be overlooked. */
-    private long stepSeconds() {
-        return this.retentions.get().values().stream()
-                .mapToLong(retention -> Math.max(1, retention.toSeconds()))
-                .reduce(LONGEST_STEP, Math::min);
-    }
-
     /**
      * The slots whose messages should have expired, the next one to be used last: half of the ring is one retention, and one
      * more slot fills up.
      */
     public List<Integer> dueSlots() {
-        BigDecimal now = Objects.requireNonNull(this.database.inTransaction(template ->
-                template.queryForObject("select " + this.dialect.secondsOf(this.dialect.now()), BigDecimal.class)));
-        int current = this.ring.slotAt(EpochSeconds.toInstant(now).toEpochMilli());
+        OffsetDateTime now = this.database.inTransaction(
+                template -> template.queryForObject("select current_timestamp", OffsetDateTime.class));
+        int current = this.ring.slotAt(now.toInstant().toEpochMilli());
         return Stream.of(3, 2, 1).map(ahead -> (current + ahead) % Ring.SLOTS).toList();
     }
 
@@ -198,12 +171,16 @@ public final class RingCleanup implements CleanupTask {
         return this.transaction.execute(status -> {
             Map<String, Instant> cutoffs = new TreeMap<>();
             for (String consumer : this.database.consumersIn(this.database.slotTable(slot), this.jdbc)) {
-                Instant never = ProcessedMessagePurge.BEGINNING;
                 Duration retention = known.get(consumer);
                 if (retention != null) {
-                    cutoffs.put(consumer, this.activity.expiredBefore(consumer, retention, never));
+                    cutoffs.put(
+                            consumer,
+                            this.activity.expiredBefore(consumer, retention, ProcessedMessagePurge.BEGINNING));
                 } else if (this.orphansAfter != null) {
-                    cutoffs.put(consumer, this.activity.abandonedBefore(consumer, this.orphansAfter, never));
+                    cutoffs.put(
+                            consumer,
+                            this.activity.abandonedBefore(
+                                    consumer, this.orphansAfter, ProcessedMessagePurge.BEGINNING));
                 }
             }
             return cutoffs;
@@ -224,7 +201,7 @@ public final class RingCleanup implements CleanupTask {
                     && this.transaction.execute(status -> emptyLocked(table, cutoffs));
         } catch (DataAccessException ex) {
             SQLException cause = StoreExceptionTranslator.innermost(ex);
-            if (cause == null || !this.dialect.isTimeout(cause)) {
+            if (cause == null || !this.database.dialect().isTimeout(cause)) {
                 throw ex;
             }
             logger.debug("{} is in use; it is emptied later", table, ex);
@@ -252,33 +229,32 @@ public final class RingCleanup implements CleanupTask {
         List<Object[]> kept = new ArrayList<>();
         for (String consumer : this.database.consumersIn(table, this.jdbc)) {
             Instant cutoff = cutoffs.getOrDefault(consumer, ProcessedMessagePurge.BEGINNING);
-            Integer rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
+            int rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
             // By the primary key if they are few, and otherwise by the time.
-            String key = (rows != null && rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
+            String key = (rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
             kept.addAll(this.jdbc.query(
-                    YOUNG.formatted(table, key, this.dialect.timeOfSeconds(), MAX_KEPT + 1),
+                    YOUNG.formatted(table, key, MAX_KEPT + 1),
                     (row, number) -> new Object[] {row.getString(1)},
                     consumer,
-                    EpochSeconds.toDecimal(cutoff)));
+                    cutoff.atOffset(ZoneOffset.UTC)));
             if (kept.size() > MAX_KEPT) {
                 return null;
             }
         }
-        Long size = this.jdbc.queryForObject("select pg_relation_size(cast(? as regclass))", Long.class, table);
-        return (kept.isEmpty() || (size != null && size > SMALL)) ? kept : null;
+        return (kept.isEmpty() || this.jdbc.queryForObject(LARGE, Boolean.class, table)) ? kept : null;
     }
 
     /** Deletes expired messages of a consumer from a slot that cannot be emptied, in the order of their ids. */
     private Purged<String> delete(int slot, String consumer, Instant cutoff, String after, int limit) {
         JdbcTemplate template = this.database.jdbc(ProcessedMessagePurge.TIMEOUT_SECONDS);
         List<String> ids = this.transaction.execute(status -> template.queryForList(
-                DELETE.formatted(this.database.slotTable(slot), this.dialect.timeOfSeconds()),
+                DELETE.formatted(this.database.slotTable(slot)),
                 String.class,
                 consumer,
+                consumer,
                 after,
-                EpochSeconds.toDecimal(cutoff),
-                limit,
-                consumer));
+                cutoff.atOffset(ZoneOffset.UTC),
+                limit));
         return new Purged<>(
                 ids.size(), ids.stream().max(Comparator.naturalOrder()).orElse(after));
     }

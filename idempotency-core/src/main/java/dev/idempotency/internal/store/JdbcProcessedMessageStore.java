@@ -9,7 +9,6 @@ import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.database.Ring;
-import dev.idempotency.internal.database.RingClaims;
 import dev.idempotency.internal.database.WriteProbe;
 import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.ProcessedMessage;
@@ -30,6 +29,7 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
 public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
@@ -90,7 +90,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Dialect dialect = database.dialect();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.claim = (database.isRing()) ? new RingClaims(database) : dialect.claimIn(database.processedTable());
+        this.claim = (database.isRing()) ? new Ring(database).claims() : dialect.claimIn(database.processedTable());
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),
@@ -222,20 +222,19 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         if (!this.database.isRing()) {
             return statistics;
         }
-        List<Slot> slots = slots();
+        List<Slot> slots = this.database.inTransaction(jdbc -> IntStream.range(0, Ring.SLOTS)
+                .mapToObj(slot -> slot(slot, jdbc))
+                .toList());
         long rows = slots.stream().mapToLong(Slot::rows).sum();
         return new StoreStatistics(rows, Map.of(), slots).plus(statistics);
     }
 
-    private List<Slot> slots() {
-        return this.database.inTransaction(jdbc -> IntStream.range(0, Ring.SLOTS)
-                .mapToObj(slot -> jdbc.queryForObject(
-                        SLOT.formatted(this.database.slotEstimate(slot), this.database.slotTable(slot)),
-                        (row, number) -> {
-                            long millis = row.getLong(2);
-                            Duration age = row.wasNull() ? null : Duration.ofMillis(millis);
-                            return new Slot(slot, row.getLong(1), age);
-                        }))
-                .toList());
+    private Slot slot(int slot, JdbcTemplate jdbc) {
+        String estimate =
+                this.database.dialect().rowEstimateOf(IdempotencyDatabase.slotName(slot), this.database.schema());
+        return jdbc.queryForObject(SLOT.formatted(estimate, this.database.slotTable(slot)), (row, number) -> {
+            Long millis = row.getObject(2, Long.class);
+            return new Slot(slot, row.getLong(1), (millis != null) ? Duration.ofMillis(millis) : null);
+        });
     }
 }

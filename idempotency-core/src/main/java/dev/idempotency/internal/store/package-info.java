@@ -1,5 +1,5 @@
 /**
- * Claims in the database, and the transaction that claims and work share. Internal.
+ * Claims in the database, the transaction that claims and work share, and locks of business keys in it. Internal.
  */
 @NullMarked
 package dev.idempotency.internal.store;

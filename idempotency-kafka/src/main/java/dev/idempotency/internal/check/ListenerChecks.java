@@ -60,7 +60,7 @@ public final class ListenerChecks extends EarlyLifecycle {
                         new TransactionCheck(beanFactory)::check,
                         new OtherListenersCheck(beanFactory, this::listeners)::check,
                         KeyCheck::check,
-                        new LockCheck(beanFactory, this::listeners)::check,
+                        new ConnectionCheck(beanFactory, this::listeners)::check,
                         ContainerCheck::check,
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory)::check : (listener, report) -> {},
                         this::checkRetryTopic);

@@ -7,7 +7,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message of a delivery before the claim: unclaimed without an id, compared with a payload digest only. A copy in a
+ * One message of a delivery before the claim: unclaimed without an id, compared with a payload digest only; {@code lock} is the business key that it locks. A copy in a
  * retry topic has the coordinates of the original.
  */
 public record InboundMessage(
@@ -16,11 +16,12 @@ public record InboundMessage(
         @Nullable MessageId id,
         RecordCoordinates coordinates,
         @Nullable Long payloadDigest,
-        @Nullable VersionClaim version) {
+        @Nullable VersionClaim version,
+        @Nullable String lock) {
 
     /** One that is recognised by its id or coordinates, and whose payload is not compared. */
     public InboundMessage(
             int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
-        this(position, record, id, coordinates, null, null);
+        this(position, record, id, coordinates, null, null, null);
     }
 }

@@ -68,11 +68,6 @@ public final class ListenerDefinitionRegistry extends EarlyLifecycle implements 
         return this.listeners.stream().map(ProtectedListener::consumer).toList();
     }
 
-    @Override
-    public int threads() {
-        return ProtectedListener.threadsOf(this.listeners.stream());
-    }
-
     /**
      * Defines the listeners behind a container, as far as their faults allow; {@code null} if none is protected.
      *

@@ -15,7 +15,6 @@ import dev.idempotency.internal.key.HeaderKeyResolver;
 import dev.idempotency.internal.key.KeySource;
 import dev.idempotency.internal.key.MessageIdResolver;
 import dev.idempotency.internal.key.VersionResolver;
-import dev.idempotency.internal.step.Steps;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,7 +93,16 @@ final class ListenerResolver {
                 : "";
         ExpressionKeySource versions = faults.collect(() -> this.identities.parse("version", version, method, topics));
         String lockExpression = text(annotation.lock(), StartupCheck.LOCK, faults);
-        ListenerDefinition.Lock lock = faults.collect(() -> lock(lockExpression, consumer, method, topics));
+        ExpressionKeySource lock = faults.collect(() -> this.identities.parse("lock", lockExpression, method, topics));
+        if (lock != null && this.defaults.locks() == null) {
+            String what =
+                    "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own.";
+            faults.found()
+                    .add(new ListenerFault(
+                            StartupCheck.LOCK,
+                            what.formatted(lockExpression),
+                            "Remove it, or use the provided store."));
+        }
         Duration retention = faults.collect(
                 this.defaults.retention(),
                 () -> this.strategies.retentionOf(
@@ -144,7 +152,8 @@ final class ListenerResolver {
                             strategy,
                             new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                             (versions != null) ? new VersionResolver(consumer, versions) : null,
-                            conflicts),
+                            conflicts,
+                            lock),
                     new KeyFailures(
                             description,
                             fromHeaders,
@@ -154,8 +163,11 @@ final class ListenerResolver {
                     () -> new ClaimedTransaction(manager, attribute, this.defaults.store(), afterCommit),
                     this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
-                    lock,
-                    Steps.of(this.defaults.steps(), strategy, atCommit, observer),
+                    (lock != null) ? this.defaults.locks() : null,
+                    // No other attempt may claim the same id while its steps run.
+                    strategy == DeduplicationStrategy.MESSAGE_ID && !atCommit && this.defaults.steps() != null
+                            ? this.defaults.steps().reportedTo(observer)
+                            : null,
                     inbox,
                     observer);
         }
@@ -177,19 +189,6 @@ final class ListenerResolver {
 
     private String text(String value, StartupCheck check, Faults faults) {
         return faults.collect("", () -> this.texts.resolve(value, check));
-    }
-
-    private ListenerDefinition.@Nullable Lock lock(
-            String expression, String consumer, ListenerMethod method, TopicIdTracker topics) {
-        ExpressionKeySource keys = this.identities.parse("lock", expression, method, topics);
-        if (keys != null && this.defaults.locks() == null) {
-            throw ListenerFault.found(
-                    StartupCheck.LOCK,
-                    "lock = \"%s\" needs the database of the provided store, but the application has a ProcessedMessageStore of its own."
-                            .formatted(expression),
-                    "Remove it, or use the provided store.");
-        }
-        return (keys != null) ? new ListenerDefinition.Lock(consumer, keys, this.defaults.locks()) : null;
     }
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {

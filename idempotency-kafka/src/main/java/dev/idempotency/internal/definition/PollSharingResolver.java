@@ -115,7 +115,11 @@ record PollSharingResolver(boolean byDefault, ConfigurableListableBeanFactory be
                 "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration");
         // All records of a poll are claimed before the first is converted for its listener.
         obstacles.add(
-                definition != null && !definition.method().payloadVariables().containsAll(definition.variables()),
+                definition != null
+                        && !definition
+                                .method()
+                                .payloadVariables()
+                                .containsAll(definition.messageFactory().variables()),
                 "Its key, version or lock needs more than the record and its deserialized value.",
                 "Take it from #record, #headers or, where a deserializer creates it, #payload");
     }

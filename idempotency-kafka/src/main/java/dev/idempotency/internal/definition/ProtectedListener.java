@@ -13,7 +13,6 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -39,17 +38,6 @@ public record ProtectedListener(
         @Nullable UniqueConstraint constraint,
         List<ListenerFault> faults,
         @Nullable ListenerDefinition definition) {
-
-    /** How many threads call these listeners: one per consumer of their containers. */
-    public static int threadsOf(Stream<ProtectedListener> listeners) {
-        return listeners
-                .map(ProtectedListener::container)
-                .distinct()
-                .mapToInt(container -> (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent)
-                        ? concurrent.getConcurrency()
-                        : 1)
-                .sum();
-    }
 
     public boolean isForRetries() {
         return this.container.getMainListenerId() != null;

@@ -13,15 +13,15 @@ import dev.idempotency.internal.definition.ConflictHandling;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.key.MessageView;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
+import dev.idempotency.internal.store.BusinessKeyLocks;
 import dev.idempotency.internal.store.ClaimedTransaction;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -40,7 +40,6 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     private ClaimStrategy strategy;
     private ClaimedTransaction transaction;
     private List<InboundMessage> messages = List.of();
-    private final Map<Integer, String> lockKeys;
     private BusinessKeyLocks.@Nullable Attempt lock;
     private Set<String> awaitedKeys = Set.of();
     private List<RecordCoordinates> withoutKey = List.of();
@@ -56,7 +55,6 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         this.outcomes = new OutcomeReporter(definition);
         this.strategy = definition.strategy();
         this.transaction = definition.transactions().get();
-        this.lockKeys = (definition.lock() != null) ? new HashMap<>() : Map.of();
     }
 
     /** Returns the message at a position of the delivery, for its key to be found. */
@@ -136,12 +134,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             // The converter of a batch leaves its failures in the records, too.
             DeliveryListener.requireReadable(record);
         }
-        MessageView view = view(position);
-        InboundMessage message = this.definition.messageFactory().create(position, view);
-        if (message != null && this.definition.lock() != null) {
-            this.lockKeys.put(position, this.definition.lock().keyOf(view));
-        }
-        return message;
+        return this.definition.messageFactory().create(position, view(position));
     }
 
     private @Nullable Object execute() throws Throwable {
@@ -152,7 +145,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 return result;
             }
             // It was rolled back, and waits for others of this instance without a connection.
-            this.lock.await(this.awaitedKeys);
+            awaitLock(() -> this.lock.enter(this.awaitedKeys, true));
             this.transaction = this.definition.transactions().get();
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
@@ -169,8 +162,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
                 this.context.close();
             }
             if (this.lock != null) {
-                this.lock.close();
-                this.definition.observer().lockWaited(this.lock.waited().toNanos());
+                this.lock.leave();
             }
             if (this.transaction.isCommitted() && this.returned) {
                 // Whatever is thrown from now on, the records are done: no error handler may give them up.
@@ -212,21 +204,31 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
      * @return {@code false} if another transaction of this instance has one, and this one is to wait for it elsewhere
      */
     private boolean lock(List<InboundMessage> accepted) {
-        if (this.definition.lock() == null || accepted.isEmpty()) {
+        BusinessKeyLocks locks = this.definition.locks();
+        if (locks == null || accepted.isEmpty()) {
             return true;
         }
         Set<String> keys = accepted.stream()
-                .map(message -> this.lockKeys.get(message.position()))
+                .flatMap(message -> Stream.ofNullable(message.lock()))
                 .collect(Collectors.toSet());
         if (this.lock == null) {
-            this.lock = this.definition.lock().locks().attempt();
-            if (!this.lock.enter(keys) && this.transaction.isOwn()) {
+            this.lock = locks.attempt();
+            if (!this.lock.enter(keys, false) && this.transaction.isOwn()) {
                 this.awaitedKeys = keys;
                 return false;
             }
         }
-        this.lock.lock(keys);
+        awaitLock(() -> this.lock.lock(keys));
         return true;
+    }
+
+    private void awaitLock(Runnable wait) {
+        long start = System.nanoTime();
+        try {
+            wait.run();
+        } finally {
+            this.definition.observer().lockWaited(System.nanoTime() - start);
+        }
     }
 
     private void requireNoConflict(ClaimResult answer) {

@@ -49,7 +49,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<K, V, MessageLis
     /** Whether keys that are taken from the payload can be taken from the values of these records. */
     private boolean areKeysKnown(List<ConsumerRecord<K, V>> records) {
         ListenerDefinition definition = this.methods.representative();
-        return definition.variables().isEmpty()
+        return definition.messageFactory().variables().isEmpty()
                 || records.stream().allMatch(record -> definition.method().isPayload(record.value()));
     }
 

@@ -6,6 +6,7 @@ import dev.idempotency.OperatorActionException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.internal.database.Causes;
 import dev.idempotency.internal.dedup.InboundMessage;
+import dev.idempotency.internal.definition.InboundMessageFactory;
 import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
@@ -53,6 +54,7 @@ public final class RecordIdentifier implements AutoCloseable {
     public record Identification(Kind kind, @Nullable MessageId id) {}
 
     private final ListenerDefinition definition;
+    private final InboundMessageFactory messages;
     private final @Nullable RecordFilterStrategy<Object, Object> filter;
     private final @Nullable Class<?> payloadType;
     private final ListenerDeserializers deserializers;
@@ -68,6 +70,7 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         DeliveryListener<?, ?, ?> delivery = (DeliveryListener<?, ?, ?>) listener;
         this.definition = delivery.methods.representative();
+        this.messages = this.definition.messageFactory().withoutLocks();
         this.filter = (RecordFilterStrategy<Object, Object>)
                 ((delivery.getDelegate() instanceof AbstractFilteringMessageListener<?, ?, ?> filtering)
                         ? SpringKafkaInternals.filterOf(filtering)
@@ -80,7 +83,7 @@ public final class RecordIdentifier implements AutoCloseable {
     /** The type of one message's payload as the listener's method takes it; {@code null} if the record has the key. */
     private @Nullable Class<?> payloadType(boolean batch) {
         ResolvableType parameter = this.definition.method().payload();
-        if (parameter == null || this.definition.messageFactory().variables().isEmpty()) {
+        if (parameter == null || this.messages.variables().isEmpty()) {
             return null;
         }
         ResolvableType type = batch ? parameter.asCollection().getGeneric() : parameter;
@@ -115,9 +118,8 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         tellTopic(record);
         try {
-            InboundMessage message = this.definition
-                    .messageFactory()
-                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
+            InboundMessage message = this.messages.create(
+                    0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
             MessageId id = (message != null) ? message.id() : null;
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
         } catch (InvalidMessageKeyException ex) {

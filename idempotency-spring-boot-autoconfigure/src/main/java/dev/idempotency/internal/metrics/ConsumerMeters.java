@@ -85,8 +85,11 @@ final class ConsumerMeters implements IdempotencyEventListener {
                         result));
         this.steps = each(
                 Arrays.asList(StepOutcome.values()),
-                outcome ->
-                        counter(IdempotencyMeters.STEPS, "Steps by outcome", IdempotencyMeters.OUTCOME, outcome.tag()));
+                outcome -> counter(
+                        IdempotencyMeters.STEPS,
+                        "Steps by outcome",
+                        IdempotencyMeters.OUTCOME,
+                        outcome.name().toLowerCase(Locale.ROOT)));
         this.conflicts =
                 counter(IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload");
         this.retries = counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed");

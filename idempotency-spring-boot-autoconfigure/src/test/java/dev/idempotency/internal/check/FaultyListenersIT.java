@@ -175,7 +175,7 @@ class FaultyListenersIT {
     @FieldSource("SOUND")
     void whatIsNoFaultIsNotNamed(String method) {
         assertThat(findings).noneMatch(finding -> finding.where().contains("." + method + "("));
-        assertThat(warnings.lines().filter(line -> !line.matches("\\[(shared-topic|lock-connections)].*")))
+        assertThat(warnings.lines().filter(line -> !line.matches("\\[(shared-topic|pool-size)].*")))
                 .isNotEmpty()
                 .noneMatch(line -> line.contains("." + method + "("));
     }

@@ -119,6 +119,42 @@ class ListenerChecksIT {
         }
     }
 
+    /** Hikari's own size is enough for three listeners with three threads each. */
+    @ParameterizedTest
+    @CsvSource({"3, 10, false", "3, 9, true", "3, 1, true"})
+    void aPoolThatListenersCanUseUpIsWarnedOf(int concurrency, int size, boolean warned, CapturedOutput output) {
+        List<String> properties = List.of(
+                "topic=" + TOPIC,
+                "spring.kafka.listener.auto-startup=false",
+                "spring.kafka.listener.concurrency=" + concurrency,
+                "spring.datasource.hikari.maximum-pool-size=" + size);
+        try (TestApplication app = TestApplication.start(database, properties, ThreeListeners.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+        }
+        awaitBrokerChecks();
+        assertThat(reported(output)).hasSize(warned ? 1 : 0);
+        if (warned) {
+            assertThat(reported(output).get(0))
+                    .contains("[pool-size]", "have 9 threads", "the pool has %d connections".formatted(size))
+                    .contains("Set spring.datasource.hikari.maximum-pool-size to 10 or more");
+        }
+    }
+
+    static class ThreeListeners {
+
+        @KafkaListener(topics = "${topic}", groupId = "first")
+        @IdempotentListener(lock = "'one'")
+        void first(String payload) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "second")
+        @IdempotentListener
+        void second(String payload) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "third", batch = "true")
+        @IdempotentListener
+        void third(List<String> payloads) {}
+    }
+
     @Test
     void aBrokerThatDoesNotAnswerDoesNotHoldUpTheStart(CapturedOutput output) {
         List<String> properties = List.of(

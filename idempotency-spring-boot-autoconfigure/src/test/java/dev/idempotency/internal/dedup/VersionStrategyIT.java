@@ -56,7 +56,7 @@ class VersionStrategyIT extends StoreTest {
     private static InboundMessage message(int position, long offset, String key, EntityVersion version) {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, offset, null, null);
         VersionClaim claim = new VersionClaim(entity(key), version, KafkaCoordinates.of(record));
-        return new InboundMessage(position, record, claim.messageId(), claim.coordinates(), null, claim);
+        return new InboundMessage(position, record, claim.messageId(), claim.coordinates(), null, claim, null);
     }
 
     /** A message at an offset. */

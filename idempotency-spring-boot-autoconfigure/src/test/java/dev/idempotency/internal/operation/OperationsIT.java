@@ -31,7 +31,7 @@ import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
 import dev.idempotency.internal.result.ResultStore;
-import dev.idempotency.internal.step.Steps;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.store.JdbcProcessedMessageStore;
 import dev.idempotency.internal.store.StoreServer;
 import dev.idempotency.retention.Cleanup;
@@ -741,13 +741,13 @@ class OperationsIT {
         }
         assertThat(calls).hasSize(1);
         Steps steps = this.app.bean(Steps.class);
-        assertThat(steps.find(id("a"))).extracting(Steps.Step::isDone).containsExactly(false);
+        assertThat(steps.find(id("a"))).extracting(Steps.Step::status).containsExactly("started");
         assertThat(steps.settle(id("a"), "other", false)).isFalse();
         assertThat(steps.settle(id("a"), "mail", false)).isTrue();
         this.operations.execute(id("a"), work);
         assertThat(calls).hasSize(2);
         assertThat(steps.settle(id("a"), "mail", false)).as("when it is done").isFalse();
-        assertThat(steps.find(id("a"))).extracting(Steps.Step::isDone).containsExactly(true);
+        assertThat(steps.find(id("a"))).extracting(Steps.Step::status).containsExactly("done");
     }
 
     @Test

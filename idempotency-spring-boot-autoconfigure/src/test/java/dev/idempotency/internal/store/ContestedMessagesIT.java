@@ -16,7 +16,6 @@ import dev.idempotency.internal.kafka.BrokerConnection;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.TopicIdTracker;
 import dev.idempotency.internal.kafka.TopicLookup;
-import dev.idempotency.internal.lock.BusinessKeyLocks;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -146,7 +145,8 @@ class ContestedMessagesIT extends StoreTest {
         VersionClaim version = kind.equals("version")
                 ? new VersionClaim(new MessageId(this.consumer, "a"), EntityVersion.of(offset), coordinates)
                 : null;
-        return new InboundMessage(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
+        return new InboundMessage(
+                0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version, null);
     }
 
     private static TopicIdTracker topics() {

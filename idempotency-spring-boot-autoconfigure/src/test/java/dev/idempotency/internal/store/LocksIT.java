@@ -1,4 +1,4 @@
-package dev.idempotency.internal.lock;
+package dev.idempotency.internal.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -10,8 +10,6 @@ import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
-import dev.idempotency.internal.database.LockStatement;
-import dev.idempotency.internal.store.StoreServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -184,15 +182,13 @@ class LocksIT extends SharedApplicationTest {
     }
 
     private int waitingInMemory(String key) {
-        int stripe =
-                LockStatement.stripesOf(List.of(BusinessKeyLocks.hash(key))).first();
+        int stripe = BusinessKeyLocks.stripesOf(List.of(key)).first();
         return this.app.bean(BusinessKeyLocks.class).queues.get(stripe).getQueueLength();
     }
 
     private static int stripes() {
-        return LockStatement.stripesOf(IntStream.range(0, MANY)
-                        .mapToObj(i -> BusinessKeyLocks.hash("account/m" + i))
-                        .toList())
+        return BusinessKeyLocks.stripesOf(
+                        IntStream.range(0, MANY).mapToObj(i -> "account/m" + i).toList())
                 .size();
     }
 

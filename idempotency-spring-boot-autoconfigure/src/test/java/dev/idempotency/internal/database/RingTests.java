@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.internal.database.Ring.Layout;
-import dev.idempotency.internal.database.Ring.State;
 import java.time.Instant;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -12,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TimeIdTests {
+class RingTests {
 
     @ParameterizedTest
     @CsvSource({
@@ -25,7 +24,7 @@ class TimeIdTests {
         "03ZZZZZZZZ0000000000000000, 2109-05-15T07:35:11.103Z"
     })
     void uuidsOfVersion7AndUlidsCarryTheirTime(String id, Instant time) {
-        assertThat(TimeId.millisOf(id)).isEqualTo(time.toEpochMilli());
+        assertThat(Ring.millisOf(id)).isEqualTo(time.toEpochMilli());
     }
 
     @ParameterizedTest
@@ -47,19 +46,19 @@ class TimeIdTests {
                 ""
             })
     void anythingElseCarriesNone(String id) {
-        assertThat(TimeId.millisOf(id)).isEqualTo(-1);
+        assertThat(Ring.millisOf(id)).isEqualTo(-1);
     }
 
     @Test
     void aDigestOfALongIdCarriesNone() {
         String digest = MessageId.of("consumer", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f".repeat(8))
                 .value();
-        assertThat(TimeId.millisOf(digest)).isEqualTo(-1);
+        assertThat(Ring.millisOf(digest)).isEqualTo(-1);
     }
 
     @Test
     void slotsFollowEachOtherAndComeRound() {
-        Layout layout = new Layout(8, 1_000, State.RING);
+        Layout layout = new Layout(8, 1_000, Ring.COMPLETE);
         long second = Instant.parse("2026-11-18T00:00:00Z").toEpochMilli();
         int first = layout.slotAt(second);
         for (int i = 0; i < 20; i++) {
