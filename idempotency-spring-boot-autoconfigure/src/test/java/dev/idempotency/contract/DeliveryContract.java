@@ -62,30 +62,19 @@ abstract class DeliveryContract {
                 locked(kind, "outlasts-the-lock"),
 
                 // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
-                scenario(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
+                failing(kind, "fails"),
                 identified(kind)
                         .send("1:a", "2:fails", "3:c", "1:a")
                         .expect(effects("a", "c"), deadLetters("fails"), duplicates(1)),
-                scenario(kind)
-                        .send("1:a", "2:fails-once", "3:c")
-                        .expect(effects("a", "fails-once", "c"), deadLetters(), duplicates(0)),
+                recovering(kind, "fails-once", duplicates(0)),
                 scenario(kind)
                         .send("1:fails", "2:fails-once", "3:c", "4:fails")
                         .expect(effects("fails-once", "c"), deadLetters("fails", "fails")),
-                scenario(kind)
-                        .send("1:a", "2:throws-an-error", "3:c")
-                        .expect(effects("a", "c"), deadLetters("throws-an-error")),
-                scenario(kind)
-                        .send("1:a", "2:is-named", "3:c")
-                        .expect(effects("a", "c"), deadLetters("is-named"))
+                failing(kind, "throws-an-error"),
+                failing(kind, "is-named").unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
+                failing(kind, "is-misnamed")
                         .unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
-                scenario(kind)
-                        .send("1:a", "2:is-misnamed", "3:c")
-                        .expect(effects("a", "c"), deadLetters("is-misnamed"))
-                        .unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
-                scenario(kind)
-                        .send("1:a", "2:violates-itself", "3:c")
-                        .expect(effects("a", "c"), deadLetters("violates-itself"))
+                failing(kind, "violates-itself")
                         .unless(kind.strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
 
@@ -103,32 +92,18 @@ abstract class DeliveryContract {
                 undeliverable(kind, "1:a", "2:fails").expect(effects("a"), deadLetters("fails")),
 
                 // The commit fails; something throws after it; the listener swallows a database error.
-                scenario(kind)
-                        .send("1:a", "2:fails-at-commit", "3:c")
-                        .expect(effects("a", "c"), deadLetters("fails-at-commit")),
+                failing(kind, "fails-at-commit"),
                 scenario(kind)
                         .send("1:a", "2:fails-at-commit", "3:fails", "4:d")
                         .expect(effects("a", "d"), deadLetters("fails-at-commit", "fails")),
-                scenario(kind)
-                        .send("1:a", "2:fails-at-commit-once", "3:c")
-                        .expect(effects("a", "fails-at-commit-once", "c"), deadLetters(), duplicates(0)),
-                scenario(kind)
-                        .send("1:a", "2:violates-at-commit", "3:c")
-                        .expect(effects("a", "c"), deadLetters("violates-at-commit"))
-                        .unless(!kind.atCommit, "it is any other failure to commit"),
+                recovering(kind, "fails-at-commit-once", duplicates(0)),
+                failing(kind, "violates-at-commit").unless(!kind.atCommit, "it is any other failure to commit"),
                 identified(kind)
                         .send("1:fails-if-repeated", "1:fails-if-repeated", "3:c")
                         .expect(effects("fails-if-repeated", "c"), deadLetters(), duplicates(1))
                         .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "that is up to the listener"),
-                scenario(kind)
-                        .send("1:a", "2:outage@after-commit", "3:c")
-                        .expect(
-                                effects("a", "outage@after-commit", "c"),
-                                deadLetters(),
-                                duplicates(kind.together ? 3 : 1)),
-                scenario(kind)
-                        .send("1:a", "2:swallows-a-database-error", "3:c")
-                        .expect(effects("a", "c"), deadLetters("swallows-a-database-error")),
+                recovering(kind, "outage@after-commit", duplicates(kind.together ? 3 : 1)),
+                failing(kind, "swallows-a-database-error"),
                 scenario(kind)
                         .send("1:a", "2:b", "3:swallows-a-database-error")
                         .expect(effects("a", "b"), deadLetters("swallows-a-database-error")),
@@ -144,7 +119,7 @@ abstract class DeliveryContract {
                         .expect(effects("b", "c", "d"), deadLetters("no-key")),
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
-                scenario(kind).send("1:a", "2:unreadable", "3:c").expect(effects("a", "c"), deadLetters("unreadable")),
+                failing(kind, "unreadable"),
                 conflicting(kind, "fail").expect(effects("a", "c"), deadLetters("conflict")),
                 conflicting(kind, "warn").expect(effects("a", "c"), duplicates(1), conflicts(1)),
                 scenario(kind)
@@ -184,14 +159,10 @@ abstract class DeliveryContract {
                 interrupted(kind, "outage@work").expect(effects("outage@work", "b"), deadLetters(), outage()),
                 interrupted(kind, "outage@commit").expect(effects("outage@commit", "b"), deadLetters(), outage()),
                 interrupted(kind, "deadlocks").expect(effects("deadlocks", "b"), deadLetters()),
-                scenario(kind).send("1:a", "2:outage@work", "3:c").expect(effects("a", "outage@work", "c"), outage()),
+                recovering(kind, "outage@work", outage()),
                 scenario(kind).send("1:a", "2:deadlocks", "3:c").expect(effects("a", "deadlocks", "c"), deadLetters()),
-                scenario(kind)
-                        .send("1:a", "2:fails-before-an-outage", "3:c")
-                        .expect(effects("a", "fails-before-an-outage", "c"), deadLetters(), outage()),
-                scenario(kind)
-                        .send("1:a", "2:looks-like-an-outage", "3:c")
-                        .expect(effects("a", "c"), deadLetters("looks-like-an-outage")),
+                recovering(kind, "fails-before-an-outage", outage()),
+                failing(kind, "looks-like-an-outage"),
 
                 // Calls outside the database.
                 stepping(kind, "steps", "fails-once-after-steps")
@@ -212,6 +183,18 @@ abstract class DeliveryContract {
                 // Elsewhere.
                 scenario(kind).send("1:kill").unless(true, "CrashIT and StepCrashIT kill JVMs"),
                 scenario(kind).send("1:topic-created-again").unless(true, "RecreatedTopicIT creates topics again"));
+    }
+
+    /** Of three messages the second one fails for good. */
+    private static Scenario failing(Kind kind, String command) {
+        return scenario(kind).send("1:a", "2:" + command, "3:c").expect(effects("a", "c"), deadLetters(command));
+    }
+
+    /** Of three messages the second one is processed at a later attempt, or found processed. */
+    private static Scenario recovering(Kind kind, String command, Scenario.Expectation more) {
+        return scenario(kind)
+                .send("1:a", "2:" + command, "3:c")
+                .expect(effects("a", command, "c"), deadLetters(), more);
     }
 
     /** Rows for kinds that know a message that is published twice. */

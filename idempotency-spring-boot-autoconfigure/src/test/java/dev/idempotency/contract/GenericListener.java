@@ -145,11 +145,10 @@ abstract class GenericListener {
 
     private void obey(Order order, int attempt) {
         switch (order.command) {
-            case "fails" -> failIf(true);
+            case "fails", "fails-after-steps" -> failIf(true);
             case "fails-once", "fails-once-after-steps" -> failIf(attempt == 1);
-            case "fails-after-steps" -> failIf(true);
             case "throws-an-error" -> throw new StackOverflowError("told to fail");
-            case "violates-itself" -> pay(order);
+            case "violates-itself", "fails-if-repeated" -> pay(order);
             case "looks-like-an-outage" -> this.jdbc.execute("set transaction read only; insert into sole values (2)");
             case "fails-before-an-outage" -> {
                 failIf(attempt == 1);
@@ -160,7 +159,6 @@ abstract class GenericListener {
             case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
             case "meets-rival" -> meetRival();
             case "meets-rival-and-fails-once" -> failIf(meetRival());
-            case "fails-if-repeated" -> pay(order);
             case "outlasts-the-claim" -> await().until(() -> this.journal.reported("claimFailed") > 0);
             case "is-alone" -> stayAlone();
             case "outlasts-the-lock" -> await().until(() -> this.journal.reported("retried") > 0);

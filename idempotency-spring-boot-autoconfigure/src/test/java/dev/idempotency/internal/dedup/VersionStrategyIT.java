@@ -106,7 +106,12 @@ class VersionStrategyIT extends StoreTest {
             assertThat(stale.processedAt()).isNotNull();
         });
         assertThat(positions(claim(at(5, "b", 1)))).containsExactly(5);
-        assertThat(stored("a")).isEqualTo(EntityVersion.of(7));
+        StoredVersion newest =
+                this.versions.find(List.of(entity("a"), entity("c"))).get(entity("a"));
+        assertThat(newest.version()).isEqualTo(EntityVersion.of(7));
+        assertThat(newest.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 2));
+        assertThat(newest.processedAt())
+                .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
     }
 
     @Test
@@ -244,22 +249,6 @@ class VersionStrategyIT extends StoreTest {
                                 claim.entity().value(), claim.version().value().longValue(), Math::max));
             }
         }
-    }
-
-    @Test
-    void anEntityIsFoundAndForgotten() {
-        claim(at(7, "a", 5));
-        StoredVersion found =
-                this.versions.find(List.of(entity("a"), entity("b"))).get(entity("a"));
-        assertThat(found.version()).isEqualTo(EntityVersion.of(5));
-        assertThat(found.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 7));
-        assertThat(found.processedAt())
-                .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
-        assertThat(this.versions.statistics(List.of(CONSUMER, "nobody")).oldestAges())
-                .containsOnlyKeys(CONSUMER);
-        assertThat(this.versions.forget(entity("a"))).isTrue();
-        assertThat(this.versions.forget(entity("a"))).isFalse();
-        assertThat(positions(claim(at(8, "a", 1)))).containsExactly(8);
     }
 
     /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */

@@ -1,6 +1,7 @@
 package dev.idempotency.internal.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentConsumer;
@@ -21,6 +22,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
@@ -186,6 +188,23 @@ class StoreFailuresIT {
         assertThat(TopicContents.values(this.topic + "-dlt")).containsOnlyOnce("grammar");
         assertThat(this.app.bean(Effects.class).all()).doesNotContain("grammar");
         assertThat(this.app.bean(Listeners.class).attempts()).containsEntry("grammar", MAX_ATTEMPTS);
+    }
+
+    /** By a code of its own; how the others say it is tested with the schema. */
+    @Test
+    void aRightThatIsMissingOnMariaDbIsNamed() throws SQLException {
+        Assumptions.assumeTrue(this.server == StoreServer.MARIADB);
+        String user = "app_" + UUID.randomUUID().toString().substring(0, 8);
+        String database = this.url.replaceFirst(".*/([^/?]+)\\?.*", "$1");
+        execute(
+                "create user " + user + " identified by 'secret'",
+                "grant select, update, delete on %s.* to %s".formatted(database, user));
+        String userUrl = this.url.replaceFirst("\\?.*", "?user=" + user + "&password=secret");
+        assertThatThrownBy(() -> TestApplication.start(userUrl, List.of("idempotency.schema.mode=validate"))
+                        .close())
+                .hasStackTraceContaining("INSERT command denied")
+                .hasStackTraceContaining("may not write the tables");
+        execute("drop user " + user);
     }
 
     /** What the listener does after it is not lost. PostgreSQL has no such statements. */

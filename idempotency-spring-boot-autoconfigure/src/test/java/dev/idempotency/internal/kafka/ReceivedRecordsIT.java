@@ -28,6 +28,11 @@ import org.springframework.util.backoff.FixedBackOff;
 
 class ReceivedRecordsIT extends ApplicationTest {
 
+    private static final AtomicInteger POLLS = new AtomicInteger();
+
+    /** Payloads that the listener was called with while their bytes were known. */
+    private static final List<String> FOUND = new CopyOnWriteArrayList<>();
+
     @Test
     void bytesAreKeptWhileTheContainerHoldsTheirRecordsAndNoLonger() {
         try (TestApplication app =
@@ -38,14 +43,13 @@ class ReceivedRecordsIT extends ApplicationTest {
             ReceivedRecords records =
                     app.bean(DeserializerInstrumentation.class).records();
             container.start();
-            AtomicInteger polls = app.bean(Application.class).polls;
             await().until(container::isContainerPaused);
-            int before = polls.get();
-            await().until(() -> polls.get() > before + 2);
+            int before = POLLS.get();
+            await().until(() -> POLLS.get() > before + 2);
             assertThat(records.size()).isEqualTo(4);
             container.resume();
             app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Application.class).found).containsExactly("1", "pause", "flaky", "flaky", "2");
+            assertThat(FOUND).containsExactly("1", "pause", "flaky", "flaky", "2");
             await().until(() -> records.size() == 0);
         }
     }
@@ -53,13 +57,8 @@ class ReceivedRecordsIT extends ApplicationTest {
     /** With containers that hold records over several polls, when they are paused and after a failure. */
     static class Application {
 
-        final AtomicInteger polls = new AtomicInteger();
-
-        /** Payloads that the listener was called with while their bytes were known. */
-        final List<String> found = new CopyOnWriteArrayList<>();
-
         @Bean
-        ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> holding() {
+        static ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> holding() {
             DefaultErrorHandler handler = new DefaultErrorHandler(new FixedBackOff(0, 2));
             handler.setSeekAfterError(false);
             return container -> {
@@ -69,7 +68,7 @@ class ReceivedRecordsIT extends ApplicationTest {
 
                     @Override
                     public void setupThreadState(Consumer<?, ?> consumer) {
-                        Application.this.polls.incrementAndGet();
+                        POLLS.incrementAndGet();
                     }
 
                     @Override
@@ -85,9 +84,6 @@ class ReceivedRecordsIT extends ApplicationTest {
     static class Listener {
 
         @Autowired
-        private Application application;
-
-        @Autowired
         private DeserializerInstrumentation instrumentation;
 
         @Autowired
@@ -98,9 +94,9 @@ class ReceivedRecordsIT extends ApplicationTest {
         void on(ConsumerRecord<String, String> record) {
             ConsumerRecord<byte[], byte[]> received =
                     this.instrumentation.records().find(record);
-            boolean first = !this.application.found.contains(record.value());
+            boolean first = !FOUND.contains(record.value());
             if (received != null) {
-                this.application.found.add(new String(received.value(), StandardCharsets.UTF_8));
+                FOUND.add(new String(received.value(), StandardCharsets.UTF_8));
             }
             if (record.value().equals("pause")) {
                 this.registry.getListenerContainer("received").pause();

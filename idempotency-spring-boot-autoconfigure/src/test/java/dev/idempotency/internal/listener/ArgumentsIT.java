@@ -68,7 +68,7 @@ class ArgumentsIT extends ListenersTest {
     private static final String PAYMENT = "{\"paymentId\":\"p-1\",\"amount\":5}";
 
     @ParameterizedTest
-    @ValueSource(classes = {OfHeaders.class, OfMetadata.class, OfPojo.class, OfOwnAnnotation.class, HeadersFirst.class})
+    @ValueSource(classes = {OfHeaders.class, OfMetadata.class, OfPojo.class, HeadersFirst.class})
     void aListenerOfRecordsIsProtected(Class<? extends Listener> listener) {
         deliver(listener, "1:" + PAYMENT, "1:" + PAYMENT, "1:" + PAYMENT);
         assertThat(effects(listener)).containsExactly(PAYMENT);
@@ -78,7 +78,7 @@ class ArgumentsIT extends ListenersTest {
     @Test
     void itsConsumerIsNamedByAPlaceholderOrAnAnnotationOfTheApplications() {
         assertThat(outcomes(OfMetadata.class).consumers.get(0).name()).isEqualTo("named by a placeholder");
-        assertThat(outcomes(OfOwnAnnotation.class).consumers.get(0).name()).isEqualTo("named by my annotation");
+        assertThat(outcomes(Tombstones.class).consumers.get(0).name()).isEqualTo("named by my annotation");
     }
 
     @Test
@@ -95,7 +95,6 @@ class ArgumentsIT extends ListenersTest {
             OfMessages         | 1:a 2:b 1:a 3:c               | a b c             |
             ReversesRecords    | 1:a 2:b 3:c 4:d               | a b c d           |
             DrainsAndIsRetried | 1:a 2:b 3:c 4:d               | a b c d           |
-            KeyThatThrows      | 1:1 2:2 3:x 4:4               | 1 2 4             | x
             LeavesOut          | 1:a 1:a-again 2:left-out 3:c  | a c               |
             PerRecord          | 1:a,b 2:c                     | a,b c             |
             OfJson             | 1:{"name":"a"} 2:no 3:{"name":"c"} | a c          | no
@@ -230,15 +229,6 @@ class ArgumentsIT extends ListenersTest {
         String value();
     }
 
-    static class OfOwnAnnotation extends Listener {
-
-        @OwnTopic
-        @Once("named by my annotation")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
     static class HeadersFirst extends Listener {
 
         @OwnTopic(
@@ -257,7 +247,7 @@ class ArgumentsIT extends ListenersTest {
     static class Tombstones extends Listener {
 
         @OwnTopic
-        @IdempotentListener
+        @Once("named by my annotation")
         void on(@Payload(required = false) String payload) {
             happen((payload == null) ? "nothing" : payload);
         }
@@ -316,9 +306,6 @@ class ArgumentsIT extends ListenersTest {
             }
         }
     }
-
-    @IdempotentListener(key = "T(java.lang.Integer).parseInt(#payload)")
-    static class KeyThatThrows extends OfBatches {}
 
     static class KeyOfElement extends Listener {
 

@@ -13,8 +13,6 @@ import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.event.ConsumerDescription;
-import dev.idempotency.event.IdempotencyEventListener;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -106,14 +104,9 @@ class ClaimAtCommitIT extends ApplicationTest {
         }
     }
 
-    static class Failures implements IdempotencyEventListener {
+    static class Failures extends Outcomes {
 
         private final List<Throwable> failures = new CopyOnWriteArrayList<>();
-
-        @Override
-        public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
-            return this;
-        }
 
         @Override
         public void failed(RecordCoordinates coordinates, Throwable failure) {

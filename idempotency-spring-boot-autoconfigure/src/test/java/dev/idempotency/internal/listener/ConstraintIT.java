@@ -3,16 +3,20 @@ package dev.idempotency.internal.listener;
 import static dev.idempotency.app.Thrown.assertThrown;
 import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.dedup.ClaimStrategy;
+import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.dedup.JdbcStrategyFactory;
 import dev.idempotency.listener.ledger.Account;
 import jakarta.persistence.EntityManager;
@@ -20,11 +24,11 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.sql.SQLException;
 import java.sql.Savepoint;
-import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +41,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A constraint of the application's own tells duplicates: which violations count, and which are failures. */
@@ -101,12 +106,28 @@ class ConstraintIT extends ListenersTest {
 
     @Test
     void withoutTheListenersTransactionNobodyIsLetIn() {
-        JdbcStrategyFactory strategies = this.app.bean(JdbcStrategyFactory.class);
-        ClaimStrategy strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_name"));
         assertThrown(
                 UnprotectedCallException.class,
-                () -> strategy.claim(List.of()),
+                () -> strategy().claim(List.of()),
                 "no transaction of the store's DataSource");
+    }
+
+    @Test
+    void aViolationWithWhichTheListenerReturnedMakesNoDuplicate() {
+        Payments payments = this.app.bean(Payments.class);
+        payments.insert("payment", "first");
+        Throwable violation = catchThrowable(() -> payments.insert("payment", "first"));
+        RecordCoordinates coordinates = new RecordCoordinates("topic", 0, 1);
+        ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 0, 1, null, "first");
+        InboundMessage message = new InboundMessage(0, record, MessageId.of("consumer", "1"), coordinates);
+        assertThat(strategy().refusalOf(message, violation)).isNotNull();
+        assertThat(strategy().refusalOf(message, new UnexpectedRollbackException("marked", violation)))
+                .isNull();
+    }
+
+    private ClaimStrategy strategy() {
+        JdbcStrategyFactory strategies = this.app.bean(JdbcStrategyFactory.class);
+        return strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_name"));
     }
 
     static class Paying extends Listener {
@@ -235,15 +256,14 @@ class ConstraintIT extends ListenersTest {
         }
 
         private void inSavepoint(String payload) {
-            this.jdbc.execute((ConnectionCallback<Boolean>) connection -> {
+            this.jdbc.execute((ConnectionCallback<?>) connection -> {
                 Savepoint before = connection.setSavepoint();
-                try (Statement statement = connection.createStatement()) {
-                    statement.executeUpdate("insert into payment (name) values ('" + payload + "')");
-                    return true;
-                } catch (SQLException ex) {
+                try {
+                    insert("payment", payload);
+                } catch (DuplicateKeyException ex) {
                     connection.rollback(before);
-                    return false;
                 }
+                return null;
             });
         }
     }

@@ -52,9 +52,6 @@ abstract class ListenersTest extends SharedApplicationTest {
         String containerFactory() default "#{__listener.container['factory']}";
 
         @AliasFor(annotation = KafkaListener.class)
-        String containerPostProcessor() default "";
-
-        @AliasFor(annotation = KafkaListener.class)
         String filter() default "#{__listener.container['filter']}";
 
         @AliasFor(annotation = KafkaListener.class)

@@ -139,20 +139,14 @@ class StoredRepliesIT extends SharedApplicationTest {
         send("large", "often");
         awaitCaughtUp("large");
         assertThat(TopicContents.values(topic("large") + "-dlt")).contains("often");
-        assertThat(largeReplies("often")).isEmpty();
+        assertThat(TopicContents.values(topic("large-replies"))).isEmpty();
 
         limitMessageSize(topic("large-replies"), "100000");
         send("large", "often");
         awaitCaughtUp("large");
 
-        assertThat(largeReplies("often")).hasSize(1);
+        assertThat(TopicContents.values(topic("large-replies"))).hasSize(1);
         assertThat(effectsOf("large")).filteredOn("large often"::equals).hasSize(1);
-    }
-
-    private List<String> largeReplies(String payload) {
-        return TopicContents.values(topic("large-replies")).stream()
-                .filter(reply -> reply.startsWith(payload))
-                .toList();
     }
 
     @Test
