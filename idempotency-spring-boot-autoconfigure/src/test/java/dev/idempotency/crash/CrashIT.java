@@ -2,87 +2,141 @@ package dev.idempotency.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.DeduplicationStrategy;
-import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.IdempotentListener;
-import dev.idempotency.IdempotentOperations;
-import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.HasEffects;
+import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.crash.CrashingApplication.AtCommitListener;
 import dev.idempotency.crash.CrashingApplication.CrashPoint;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.ApplicationArguments;
-import org.springframework.boot.ApplicationRunner;
-import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.kafka.annotation.KafkaListener;
 
 /** Real processes that really die. */
 class CrashIT extends ApplicationTest {
 
-    private static final int MESSAGES = 600;
+    static final int MESSAGES = 600;
 
-    /** Two processes together do not come to the end. */
-    private static final int MESSAGES_BEFORE_KILL = MESSAGES / 2 - 50;
+    /** Before the commit nothing is applied of the message, and after it, it is applied once and for all. */
+    @ParameterizedTest
+    @CsvSource({"Listener, BEFORE_COMMIT", "Listener, AFTER_COMMIT"})
+    @CsvSource({"AtCommitListener, BEFORE_COMMIT", "AtCommitListener, AFTER_COMMIT"})
+    void aJvmThatDiesAroundTheCommitAppliesItsMessageOnce(String name, CrashPoint crash) throws Exception {
+        Class<?> listener = listener(name);
+        send(15);
+        Process process = launch(listener, crash);
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(137);
+        try (TestApplication app = start(listener, Outcomes.class)) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertAppliedOnce(app, 15);
+            int redelivered = (crash == CrashPoint.AFTER_COMMIT) ? 1 : 0;
+            assertThat(app.bean(Outcomes.class).duplicates).hasSizeGreaterThanOrEqualTo(redelivered);
+        }
+    }
+
+    private static Class<?> listener(String name) throws ClassNotFoundException {
+        return Class.forName(CrashingApplication.class.getName() + "$" + name);
+    }
+
+    private static void assertAppliedOnce(TestApplication app, int messages) {
+        assertThat(app.bean(Effects.class).counts()).hasSize(messages).allSatisfy((name, count) -> assertThat(count)
+                .isOne());
+    }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                Listener.class,
-                AtCommitListener.class,
-                PollListener.class,
-                VersionListener.class,
-                OffsetListener.class
-            })
-    void aProcessThatIsKilledAppliesEveryMessageOnce(Class<?> listener) throws Exception {
-        CrashingApplication.send(this.topic, MESSAGES);
-        killAtWork(listener, 1);
-        try (TestApplication app = start(listener)) {
+    @ValueSource(strings = {"Listener", "AtCommitListener", "PollListener", "VersionListener", "OffsetListener"})
+    void aProcessThatIsKilledAppliesEveryMessageOnce(String name) throws Exception {
+        send(MESSAGES);
+        killAtWork(listener(name), 1);
+        try (TestApplication app = start(listener(name))) {
             app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).hasSize(MESSAGES).doesNotHaveDuplicates();
+            assertAppliedOnce(app, MESSAGES);
         }
     }
 
     @Test
     void workFromCodeOfTwoKilledProcessesIsDoneOnceAndItsResultsAreGivenAgain() throws Exception {
-        killAtWork(Importer.class, 2);
-        try (TestApplication app = start(Importer.class)) {
-            assertThat(app.bean(Effects.class).all()).hasSize(MESSAGES).doesNotHaveDuplicates();
+        killAtWork(CrashingApplication.Importer.class, 2);
+        try (TestApplication app = start(CrashingApplication.Importer.class)) {
+            assertAppliedOnce(app, MESSAGES);
         }
     }
 
     private void killAtWork(Class<?> listener, int count) throws Exception {
-        Effects effects = new Effects(new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl())));
+        JdbcTemplate jdbc = jdbc();
+        jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
         List<Process> processes = new ArrayList<>();
         try {
             for (int i = 0; i < count; i++) {
-                processes.add(
-                        CrashingApplication.launch(this.database, this.topic, this.group, CrashPoint.KILLED, listener));
+                processes.add(launch(listener, CrashPoint.KILLED));
             }
             Awaitility.await("work before the kill")
                     .atMost(Duration.ofSeconds(120))
                     .pollInterval(Duration.ofMillis(5))
-                    .until(() -> effects.all().size() > 50);
+                    .until(() -> applied(jdbc) > 50);
         } finally {
             for (Process process : processes) {
                 process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
             }
         }
-        assertThat(effects.all()).as("killed before all was done").hasSizeLessThan(MESSAGES);
+        assertThat(applied(jdbc)).as("killed before all was done").isLessThan(MESSAGES);
+    }
+
+    /** The server goes on with the statement, which has the commit in it, though nobody waits for the answer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aJvmThatIsKilledWhileItsClaimIsOnTheWayAppliesItsMessageOnce(boolean processedElsewhere) throws Exception {
+        start(List.of("crash=NEVER", "spring.kafka.listener.auto-startup=false"), AtCommitListener.class)
+                .close();
+        send(15);
+        try (Connection other = DriverManager.getConnection(this.database.jdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("insert into idempotency_processed values ('at-commit', 'id-9', now(), 't', 0, 9)");
+            Process process = launch(AtCommitListener.class, CrashPoint.NEVER);
+            try {
+                Awaitility.await("the claim that waits")
+                        .atMost(Duration.ofSeconds(120))
+                        .until(() -> jdbc().queryForObject(
+                                                "select count(*) from pg_stat_activity where pg_blocking_pids(pid) <> '{}'"
+                                                        + " and datname = current_database()",
+                                                Integer.class)
+                                > 0);
+            } finally {
+                process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
+            }
+            assertThat(applied(jdbc())).isEqualTo(9);
+            if (processedElsewhere) {
+                other.commit();
+            } else {
+                other.rollback();
+            }
+        }
+        try (TestApplication app = start(AtCommitListener.class)) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertAppliedOnce(app, processedElsewhere ? 14 : 15);
+        }
+    }
+
+    private JdbcTemplate jdbc() {
+        return new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+    }
+
+    private static int applied(JdbcTemplate jdbc) {
+        return jdbc.queryForObject("select count(*) from effect where name like 'effect-%'", Integer.class);
     }
 
     @Override
@@ -90,76 +144,11 @@ class CrashIT extends ApplicationTest {
         return start(List.of("crash=NEVER", CrashingApplication.SAME_MEMBER), classes);
     }
 
-    abstract static class OfRecords extends Work {
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        void on(String payload) {
-            process(payload);
-        }
+    private void send(int messages) {
+        CrashingApplication.send(this.topic, messages);
     }
 
-    @IdempotentListener
-    static class Listener extends OfRecords {}
-
-    @IdempotentListener(consumer = "at-commit", claimAtCommit = "true")
-    static class AtCommitListener extends OfRecords {}
-
-    @IdempotentListener(transactionPerPoll = "true")
-    static class PollListener extends OfRecords {}
-
-    /** The version grows from one message to the next of those that have as many digits. */
-    @IdempotentListener(
-            strategy = DeduplicationStrategy.VERSION,
-            key = "#record.value().length()",
-            version = "#record.value().substring(7)",
-            transactionPerPoll = "true")
-    static class VersionListener extends OfRecords {}
-
-    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
-    static class OffsetListener extends OfRecords {}
-
-    /** Claims from code, as soon as it is started. */
-    static class Importer extends Work implements ApplicationRunner {
-
-        private final IdempotentOperations operations;
-
-        Importer(IdempotentOperations operations) {
-            this.operations = operations;
-        }
-
-        @Bean
-        static IdempotentConsumer imports() {
-            return IdempotentConsumer.named("import");
-        }
-
-        @Override
-        public void run(ApplicationArguments arguments) {
-            for (int i = 0; i < MESSAGES; i++) {
-                String name = "effect-" + i;
-                String result = this.operations
-                        .execute(new MessageId("import", name), String.class, () -> {
-                            process(name);
-                            return "did " + name;
-                        })
-                        .result();
-                assertThat(result).isEqualTo("did " + name);
-            }
-        }
-    }
-
-    abstract static class Work extends HasEffects {
-
-        private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
-
-        @Value("${crash}")
-        private CrashPoint crash;
-
-        final void process(String payload) {
-            this.effects.happen(payload);
-            int call = this.calls.merge(Thread.currentThread(), 1, Integer::sum);
-            if (call > MESSAGES_BEFORE_KILL && this.crash == CrashPoint.KILLED) {
-                new CompletableFuture<>().join();
-            }
-        }
+    private Process launch(Class<?> listener, CrashPoint crash) throws IOException {
+        return CrashingApplication.launch(this.database, this.topic, this.group, crash, listener);
     }
 }

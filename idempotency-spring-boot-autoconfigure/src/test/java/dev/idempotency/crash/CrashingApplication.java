@@ -1,20 +1,40 @@
 package dev.idempotency.crash;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.DeduplicationStrategy;
+import dev.idempotency.IdempotentConsumer;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.ChildJvm;
+import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.event.ConsumerDescription;
+import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.annotation.KafkaListener;
 
 /** Runs in a JVM of its own, so that it can die. */
 final class CrashingApplication {
 
-    /** Where it dies: before, in and after the steps of its message. */
+    /** Where it dies: at the tenth message, or before, in and after the steps of the first. */
     enum CrashPoint {
+        BEFORE_COMMIT,
+        AFTER_COMMIT,
         BEFORE_CHARGE,
         CHARGED_AND_NOT_RECORDED,
         CHARGE_RECORDED,
@@ -29,6 +49,11 @@ final class CrashingApplication {
 
     /** Lets whoever is started again take the dead one's place at once, not when its session has timed out. */
     static final String SAME_MEMBER = "spring.kafka.consumer.properties.group.instance.id=the-one-that-dies";
+
+    private static final int MESSAGES_BEFORE_CRASH = 10;
+
+    /** Two processes together do not come to the end. */
+    private static final int MESSAGES_BEFORE_KILL = CrashIT.MESSAGES / 2 - 50;
 
     private static final int RECORDS_A_POLL = 100;
 
@@ -61,12 +86,114 @@ final class CrashingApplication {
                         "topic=" + arguments[1],
                         "group=" + arguments[2],
                         "crash=" + arguments[3],
-                        "spring.kafka.consumer.max-poll-records=" + RECORDS_A_POLL,
-                        "idempotency.dead-letters.redrives-per-second=5"),
-                Class.forName(arguments[4]));
+                        "spring.kafka.consumer.max-poll-records=" + RECORDS_A_POLL),
+                Class.forName(arguments[4]),
+                DiesAfterCommit.class);
+        System.out.println("started");
     }
 
     static void die() {
         Runtime.getRuntime().halt(137);
+    }
+
+    abstract static class OfRecords extends Work {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    @IdempotentListener
+    static class Listener extends OfRecords {}
+
+    @IdempotentListener(consumer = "at-commit", claimAtCommit = "true")
+    static class AtCommitListener extends OfRecords {}
+
+    @IdempotentListener(transactionPerPoll = "true")
+    static class PollListener extends OfRecords {}
+
+    /** The version grows from one message to the next of those that have as many digits. */
+    @IdempotentListener(
+            strategy = DeduplicationStrategy.VERSION,
+            key = "#record.value().length()",
+            version = "#record.value().substring(7)",
+            transactionPerPoll = "true")
+    static class VersionListener extends OfRecords {}
+
+    @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
+    static class OffsetListener extends OfRecords {}
+
+    /** Claims from code, as soon as it is started. */
+    static class Importer extends Work implements ApplicationRunner {
+
+        private final IdempotentOperations operations;
+
+        Importer(IdempotentOperations operations) {
+            this.operations = operations;
+        }
+
+        @Bean
+        static IdempotentConsumer imports() {
+            return IdempotentConsumer.named("import");
+        }
+
+        @Override
+        public void run(ApplicationArguments arguments) {
+            for (int i = 0; i < CrashIT.MESSAGES; i++) {
+                String name = "effect-" + i;
+                String result = this.operations
+                        .execute(new MessageId("import", name), String.class, () -> {
+                            process(name);
+                            return "did " + name;
+                        })
+                        .result();
+                assertThat(result).isEqualTo("did " + name);
+            }
+        }
+    }
+
+    abstract static class Work extends HasEffects {
+
+        private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
+
+        @Value("${crash}")
+        private CrashPoint crash;
+
+        final void process(String payload) {
+            this.effects.happen(payload);
+            int call = this.calls.merge(Thread.currentThread(), 1, Integer::sum);
+            if (call == MESSAGES_BEFORE_CRASH && this.crash == CrashPoint.BEFORE_COMMIT) {
+                die();
+            }
+            if (call > MESSAGES_BEFORE_KILL && this.crash == CrashPoint.KILLED) {
+                new CompletableFuture<>().join();
+            }
+        }
+    }
+
+    /** Observers hear of a message after the database's commit and before the offset's. */
+    static class DiesAfterCommit implements IdempotencyEventListener {
+
+        private final CrashPoint crash;
+        private int processed;
+
+        DiesAfterCommit(@Value("${crash}") CrashPoint crash) {
+            this.crash = crash;
+        }
+
+        @Override
+        public IdempotencyEventListener forConsumer(ConsumerDescription consumer) {
+            return new IdempotencyEventListener() {
+
+                @Override
+                public void processed(MessageId id, RecordCoordinates coordinates) {
+                    if (++DiesAfterCommit.this.processed == MESSAGES_BEFORE_CRASH
+                            && DiesAfterCommit.this.crash == CrashPoint.AFTER_COMMIT) {
+                        die();
+                    }
+                }
+            };
+        }
     }
 }
