@@ -60,9 +60,10 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
-    /** Producers and brokers take a megabyte by default. */
-    private static final int LENGTHY = 20_000;
+    /** Producers and brokers take a megabyte by default: beside a large payload there is little room for a stack trace. */
+    private static final int LARGE_PAYLOAD = 500_000;
 
+    private static final int LENGTHY = 50_000;
     private static final int BRIEF = 500;
 
     private final String consumer;
@@ -124,11 +125,15 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         this.observer.deadLettered(coordinates);
     }
 
-    private static void abridge(Headers headers) {
+    private static int size(byte @Nullable [] bytes) {
+        return (bytes != null) ? bytes.length : 0;
+    }
+
+    private static void abridge(Headers headers, int longest) {
         for (String name : LENGTHY_HEADERS) {
             Header header = headers.lastHeader(name);
-            if (header != null && header.value().length > LENGTHY) {
-                String text = new String(header.value(), 0, LENGTHY, StandardCharsets.UTF_8);
+            if (header != null && size(header.value()) > longest) {
+                String text = new String(header.value(), 0, longest, StandardCharsets.UTF_8);
                 headers.remove(name).add(name, (text + "…").getBytes(StandardCharsets.UTF_8));
             }
         }
@@ -186,7 +191,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
         byte[] keyBytes = (key != null) ? key : this.serializers.serialize(true, topic, headers, record.key());
         byte[] valueBytes = (value != null) ? value : this.serializers.serialize(false, topic, headers, record.value());
-        abridge(headers);
+        abridge(headers, (size(keyBytes) + size(valueBytes) > LARGE_PAYLOAD) ? BRIEF : LENGTHY);
         return new ProducerRecord<>(topic, partition, keyBytes, valueBytes, headers);
     }
 
