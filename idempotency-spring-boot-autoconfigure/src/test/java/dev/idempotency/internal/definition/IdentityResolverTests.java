@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.internal.kafka.TopicIdTracker;
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
 class IdentityResolverTests {
@@ -18,7 +20,7 @@ class IdentityResolverTests {
     void theCompilersFlagIsNamedWhereNamesOfArgumentsAreMissing() {
         Method method = ClassUtils.getMethod(Consumer.class, "accept", Object.class);
         IdempotentListener annotation =
-                ClassUtils.getMethod(Keyed.class, "on", String.class).getAnnotation(IdempotentListener.class);
+                AnnotationUtils.synthesizeAnnotation(Map.of("key", "#payment.id"), IdempotentListener.class, null);
         IdentityResolver resolver = new IdentityResolver(new DefaultListableBeanFactory(), record -> null);
 
         ListenerFault.Found thrown = catchThrowableOfType(
@@ -31,11 +33,5 @@ class IdentityResolverTests {
 
         assertThat(thrown.fault.what()).contains("names the variable #payment");
         assertThat(thrown.fault.remedy()).contains("-parameters", "#payload");
-    }
-
-    static class Keyed {
-
-        @IdempotentListener(key = "#payment.id")
-        public void on(String payment) {}
     }
 }

@@ -79,13 +79,6 @@ class AroundListenersIT extends SharedApplicationTest {
         return payloads;
     }
 
-    private void requireAllProcessed(String kind, String fault, List<String> payloads) {
-        awaitCaughtUp(kind);
-        assertThat(effectsOf(kind)).filteredOn(effect -> effect.endsWith(fault)).isEqualTo(payloads);
-        assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
-        assertThat(faults().areMet(kind)).isTrue();
-    }
-
     /** Of batches per partition, as in {@code subMemory}, containers forget what an error handler leaves over. */
     @ParameterizedTest
     @CsvSource({
@@ -106,7 +99,10 @@ class AroundListenersIT extends SharedApplicationTest {
     void nothingIsLostOrGivenUp(String kind, String fault) {
         List<String> payloads = sendWhilePaused(kind, fault);
         containerOf(kind).resume();
-        requireAllProcessed(kind, fault, payloads);
+        awaitCaughtUp(kind);
+        assertThat(effectsOf(kind)).filteredOn(effect -> effect.endsWith(fault)).isEqualTo(payloads);
+        assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
+        assertThat(faults().areMet(kind)).isTrue();
     }
 
     /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */

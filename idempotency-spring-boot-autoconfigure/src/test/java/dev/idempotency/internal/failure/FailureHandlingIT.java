@@ -266,6 +266,8 @@ class FailureHandlingIT extends SharedApplicationTest {
             assertThat(header(letter, "written")).isEqualTo("before");
             assertThat(letter.headers().lastHeader("added")).isNull();
         });
+        assertThat(meter(IdempotencyMeters.DEAD_LETTERS, "orders")).isOne();
+        assertThat(meter(IdempotencyMeters.RETRIES, "orders")).isEqualTo(MAX_ATTEMPTS - 1);
     }
 
     @Test

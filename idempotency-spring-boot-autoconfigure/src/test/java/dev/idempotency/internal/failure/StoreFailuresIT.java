@@ -203,7 +203,7 @@ class StoreFailuresIT {
         assertThatThrownBy(() -> TestApplication.start(userUrl, List.of("idempotency.schema.mode=validate"))
                         .close())
                 .hasStackTraceContaining("INSERT command denied")
-                .hasStackTraceContaining("may not write the tables");
+                .hasStackTraceContaining("may not write the tables of idempotency-spring-boot: (conn=");
         execute("drop user " + user);
     }
 

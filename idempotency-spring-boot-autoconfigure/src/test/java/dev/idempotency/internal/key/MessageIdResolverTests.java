@@ -229,10 +229,7 @@ class MessageIdResolverTests {
     }
 
     private static Map<String, Object> order(String status, Object id) {
-        Map<String, Object> order = new HashMap<>();
-        order.put("status", status);
-        order.put("id", id);
-        return order;
+        return new HashMap<>(Map.of("status", status, "id", id));
     }
 
     @ParameterizedTest

@@ -124,8 +124,7 @@ class ClaimAtCommitIT extends ApplicationTest {
 
     @Test
     void aTableThatTakesNoClaimsIsNotTheMessagesFault() {
-        try (TestApplication app =
-                start(List.of("idempotency.errors.outage.max-interval=50ms"), Flushing.class, Outcomes.class)) {
+        try (TestApplication app = start(Flushing.class, Outcomes.class)) {
             app.jdbc().execute("""
                     create function refuse() returns trigger language plpgsql as $$
                     begin
