@@ -102,7 +102,7 @@ public final class Schema implements InitializingBean {
 
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
     public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
-        if (database.dialect().vendor().equals("postgresql")) {
+        if ("postgresql".equals(database.dialect().vendor())) {
             this.tables.removeIf(table -> table.name().equals(IdempotencyDatabase.LOCK));
         }
         if (database.isRing()) {

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.MetadataRecoveryStrategy;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
@@ -61,7 +62,7 @@ record BrokerChecks(
         Findings found = this.findings.get();
         Admin admin = null;
         try {
-            admin = connection.createAdmin("broker-checks", this.timeout);
+            admin = connection.createAdmin("broker-checks", this.timeout, MetadataRecoveryStrategy.NONE);
             Set<String> existing = await(admin.listTopics().names());
             for (ProtectedListener listener : readers) {
                 checkRetention(admin, listener, existing, found);

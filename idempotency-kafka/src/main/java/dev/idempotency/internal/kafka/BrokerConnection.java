@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.MetadataRecoveryStrategy;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.SecurityConfig;
@@ -57,8 +58,12 @@ public record BrokerConnection(Map<String, Object> settings) {
         return NAMES.contains(name) || PREFIXES.stream().anyMatch(name::startsWith);
     }
 
-    /** Creates a client that is known to the brokers by its purpose, and waits for their answers for a limited time. */
-    public Admin createAdmin(String purpose, Duration timeout) {
+    /**
+     * Creates a client that is known to the brokers by its purpose, and waits for their answers for a limited time. While no
+     * broker can be reached, {@code REBOOTSTRAP} logs hundreds of lines per second; without it, one that lives long could lose
+     * all of them.
+     */
+    public Admin createAdmin(String purpose, Duration timeout, MetadataRecoveryStrategy recovery) {
         Map<String, Object> configuration = new HashMap<>(this.settings);
         int millis = (int) Math.min(timeout.toMillis(), Integer.MAX_VALUE);
         configuration.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-" + purpose);
@@ -66,6 +71,7 @@ public record BrokerConnection(Map<String, Object> settings) {
         configuration.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
         // The consumers themselves report a broker that is away.
         configuration.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 5_000);
+        configuration.put(AdminClientConfig.METADATA_RECOVERY_STRATEGY_CONFIG, recovery.name);
         configuration.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
         configuration.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
         return Admin.create(configuration);

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.MetadataRecoveryStrategy;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -27,7 +28,7 @@ public final class BrokerQueries implements AutoCloseable {
     private final Admin admin;
 
     public BrokerQueries(BrokerConnection connection, String purpose) {
-        this.admin = connection.createAdmin(purpose, ANSWER);
+        this.admin = connection.createAdmin(purpose, ANSWER, MetadataRecoveryStrategy.REBOOTSTRAP);
     }
 
     /** The id of a topic, or {@code null} if there is no such topic. */
