@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerInterceptor;
@@ -180,9 +181,10 @@ final class Journal {
     }
 
     /** Whether the offsets of all messages are committed, in retry topics too. */
-    boolean isCaughtUp() {
+    boolean isCaughtUp(Predicate<String> topics) {
         return this.places.entrySet().stream()
                 .filter(place -> !place.getKey().topic().endsWith("-dlt"))
+                .filter(place -> topics.test(place.getKey().topic()))
                 .allMatch(place -> this.committed.getOrDefault(place.getKey(), 0L)
                         == place.getValue().lastKey() + 1);
     }

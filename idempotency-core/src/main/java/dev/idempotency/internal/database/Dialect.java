@@ -18,7 +18,9 @@ public interface Dialect {
     String vendor();
 
     /** The character that quotes an identifier. */
-    String identifierQuote();
+    default String identifierQuote() {
+        return "\"";
+    }
 
     /** The statement that claims messages in a table. */
     ClaimStatement claimIn(String table);

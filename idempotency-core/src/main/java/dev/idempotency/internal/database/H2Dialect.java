@@ -92,11 +92,6 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public String identifierQuote() {
-        return "\"";
-    }
-
-    @Override
     public ClaimStatement claimIn(String table) {
         return new SingleRowStatements.Claims(CLAIM.formatted(table), H2Dialect::insert);
     }

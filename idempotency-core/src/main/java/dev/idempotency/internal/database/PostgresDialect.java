@@ -63,11 +63,6 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String identifierQuote() {
-        return "\"";
-    }
-
-    @Override
     public ClaimStatement claimIn(String table) {
         return new PostgresStatements.Claims(table);
     }
