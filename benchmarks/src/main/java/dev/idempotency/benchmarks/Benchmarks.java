@@ -71,7 +71,7 @@ public final class Benchmarks {
     }
 
     private static void run(Options options, Durability durability, Report report) {
-        if (durability == Durability.RELAXED && options.quick()) {
+        if (durability == Durability.RELAXED && (options.quick() || options.flushMicros() > 0)) {
             return;
         }
         SortedSet<Integer> numbers = new TreeSet<>(options.scenarios());
@@ -81,7 +81,7 @@ public final class Benchmarks {
         if (numbers.isEmpty()) {
             return;
         }
-        try (BenchmarkDatabase database = BenchmarkDatabase.start(durability, options.ring())) {
+        try (BenchmarkDatabase database = BenchmarkDatabase.start(durability, options.ring(), options.flushMicros())) {
             Scenario.Setting setting = new Scenario.Setting(durability, database, options.sizes(), options.selection());
             for (int number : numbers) {
                 ResultTable table = SCENARIOS.get(number).measure(setting);

@@ -17,11 +17,13 @@ import java.util.stream.Collectors;
  * @param sizes how much of everything
  * @param selection which listeners
  * @param ring whether ids contain their time and are remembered in a ring of tables
+ * @param flushMicros how much longer than on this disk each commit takes
  */
-record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection, boolean ring) {
+record Options(
+        boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection, boolean ring, int flushMicros) {
 
     private static final String USAGE =
-            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,…, --ring.";
+            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,…, --ring, --flush=MICROS.";
 
     static Options parse(String... arguments) {
         boolean quick = Arrays.asList(arguments).contains("--quick");
@@ -29,6 +31,7 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selecti
         SortedSet<Integer> scenarios = new TreeSet<>(quick ? Benchmarks.QUICK : Benchmarks.SCENARIOS.keySet());
         Sizes sizes = quick ? Sizes.QUICK : Sizes.FULL;
         Selection selection = Selection.ALL;
+        int flushMicros = 0;
         for (String argument : arguments) {
             String value = argument.substring(argument.indexOf('=') + 1);
             if (argument.startsWith("--scenarios=")) {
@@ -41,11 +44,13 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selecti
                 selection = new Selection(words(value));
             } else if (argument.startsWith("--rows=")) {
                 sizes = sizes.withRows(number(value));
+            } else if (argument.startsWith("--flush=")) {
+                flushMicros = number(value);
             } else if (!argument.equals("--quick") && !argument.equals("--ring")) {
                 throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
             }
         }
-        return new Options(quick, scenarios, sizes, selection, ring);
+        return new Options(quick, scenarios, sizes, selection, ring, flushMicros);
     }
 
     private static List<String> words(String list) {
@@ -78,7 +83,8 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selecti
 
     @Override
     public String toString() {
-        return (this.quick ? "quick, " : "") + (this.ring ? "ring, " : "") + "scenarios " + this.scenarios
+        return (this.quick ? "quick, " : "") + (this.ring ? "ring, " : "")
+                + (this.flushMicros > 0 ? "flush " + this.flushMicros + " µs, " : "") + "scenarios " + this.scenarios
                 + (this.selection.words().isEmpty() ? "" : ", only " + this.selection.words());
     }
 }

@@ -28,6 +28,12 @@ class OptionsTests {
     }
 
     @Test
+    void aSlowerDiskCanBeAskedFor() {
+        assertThat(Options.parse().flushMicros()).isZero();
+        assertThat(Options.parse("--flush=500").flushMicros()).isEqualTo(500);
+    }
+
+    @Test
     void aShortRunLeavesOutWhatTakesLongUnlessItIsNamed() {
         assertThat(Options.parse("--quick").scenarios()).containsExactly(1, 2, 3, 6, 7);
         assertThat(Options.parse("--quick", "--scenarios=8").scenarios()).containsExactly(8);

@@ -20,12 +20,19 @@ public final class BenchmarkDatabase implements AutoCloseable {
         this.ring = ring;
     }
 
-    /** {@code ring} is whether ids contain their time and are remembered in a ring of tables. */
-    public static BenchmarkDatabase start(Durability durability, boolean ring) {
+    /**
+     * Starts a server.
+     *
+     * @param ring whether ids contain their time and are remembered in a ring of tables
+     * @param flushMicros how long each commit waits before it is flushed, as if the disk were slower
+     */
+    public static BenchmarkDatabase start(Durability durability, boolean ring, int flushMicros) {
         try {
             EmbeddedPostgres server = EmbeddedPostgres.builder()
                     .setServerConfig("fsync", durability.setting())
                     .setServerConfig("synchronous_commit", durability.setting())
+                    .setServerConfig("commit_delay", String.valueOf(flushMicros))
+                    .setServerConfig("commit_siblings", "0")
                     .setServerConfig("full_page_writes", "on")
                     .setServerConfig("shared_buffers", "512MB")
                     .setServerConfig("max_wal_size", "8GB")

@@ -21,7 +21,7 @@ class RecordListenersIT {
 
     @BeforeAll
     static void startDatabase() {
-        database = BenchmarkDatabase.start(Durability.RELAXED, false);
+        database = BenchmarkDatabase.start(Durability.RELAXED, false, 0);
     }
 
     @AfterAll
