@@ -7,7 +7,7 @@ import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
 import dev.idempotency.event.IdempotencyEventListener;
-import dev.idempotency.internal.event.ConsumerOutage;
+import dev.idempotency.internal.event.ConsumerOutages.ConsumerOutage;
 import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;

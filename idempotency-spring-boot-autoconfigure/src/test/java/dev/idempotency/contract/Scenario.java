@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.contract.Journal.Effect;
-import dev.idempotency.internal.event.ConsumerOutage;
+import dev.idempotency.internal.event.ConsumerOutages.ConsumerOutage;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -14,7 +14,6 @@ public interface ClaimStatement {
     /**
      * Waits for other transactions that hold one of the claims, in an order that is the same for everyone.
      *
-     * @param connection the connection of the current transaction
      * @param claims claims of one consumer with distinct ids, sorted by id; at least one
      * @param timeoutSeconds how long it may take, with all its statements, at least 1
      * @return the ids that were free: those whose rows were inserted, and no others

@@ -12,12 +12,7 @@ final class FlywayMigration {
 
     private FlywayMigration() {}
 
-    /**
-     * Runs scripts.
-     *
-     * @param location their folder in the class path
-     * @param history the table that they are recorded in
-     */
+    /** Runs the scripts of a folder in the class path, and records them in the table {@code history}. */
     static void run(IdempotencyDatabase database, String location, String history) {
         FluentConfiguration configuration = Flyway.configure(FlywayMigration.class.getClassLoader())
                 .dataSource(database.dataSource())

@@ -13,7 +13,6 @@ public interface PositionStatement {
      * Moves each position to where its claim ends, if it is of the same topic and has not come that far; creates it if it does
      * not exist. Waits for other transactions that hold one of the positions, in an order that is the same for everyone.
      *
-     * @param connection the connection of the current transaction
      * @param claims claims of one consumer, one for each partition, sorted by topic and partition; at least one
      * @param timeoutSeconds how long it may take, with all its statements, at least 1
      * @return the claims whose position was moved, with the offset before which their records have been processed already

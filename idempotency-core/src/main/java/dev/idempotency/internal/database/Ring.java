@@ -78,13 +78,8 @@ public final class Ring {
         }
     }
 
-    private Layout layout() {
-        Layout known = this.layout;
-        return (known != null) ? known : currentLayout();
-    }
-
     /** Read in the present transaction while the next step of a switch may be taken at any time. */
-    private Layout currentLayout() {
+    private Layout layout() {
         Layout known = this.layout;
         if (known == null || known.state().equals(BOTH)) {
             known = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
@@ -118,10 +113,7 @@ public final class Ring {
         return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
     }
 
-    /**
-     * Returns the milliseconds since the epoch that an id carries, or -1: a function of its text alone, so that an id has the same
-     * slot whenever and wherever it is claimed.
-     */
+    /** Returns the milliseconds since the epoch that an id carries, or -1: a function of its text alone. */
     static long millisOf(String id) {
         if (id.isEmpty() || id.charAt(0) != '0' || !TIME_ID.matcher(id).matches()) {
             return -1;
@@ -141,7 +133,7 @@ public final class Ring {
                 .mapToObj(slot -> this.database.dialect().claimIn(tableAt(slot)))
                 .toList();
         return (connection, claims, timeoutSeconds) -> {
-            Layout now = currentLayout();
+            Layout now = layout();
             ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
             Map<Integer, List<Claim>> bySlot = claims.stream()
                     .collect(Collectors.groupingBy(claim -> now.slotOf(claim.id()), TreeMap::new, Collectors.toList()));
@@ -178,12 +170,7 @@ public final class Ring {
         return table.equals(this.database.processedTable()) ? this.database.processedTableAlone() : table;
     }
 
-    /**
-     * Makes the control row if there is none yet, and compares it with the settings.
-     *
-     * @param width the width of slots in a new ring
-     * @param required whether that was set, so that a ring of another width is refused
-     */
+    /** Makes the control row, or compares it with the settings: a ring of another width is refused if the width is required. */
     void prepare(Duration width, boolean required) {
         this.database.newTransaction().executeWithoutResult(status -> {
             JdbcTemplate jdbc = this.database.jdbc(LOCK_SECONDS);

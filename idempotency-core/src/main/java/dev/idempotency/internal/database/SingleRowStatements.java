@@ -196,9 +196,6 @@ final class SingleRowStatements {
          * Replaces versions in a table.
          *
          * @param move the statement, with parameters for the entity (2), the version (2), the coordinates (3) and the token
-         * @param execution executes it
-         * @param columns the columns of the version before
-         * @param ending the end of a query that sees the latest row
          */
         Versions(
                 String move,

@@ -13,8 +13,6 @@ import java.util.function.UnaryOperator;
 /**
  * A version of an entity that has been processed.
  *
- * @param entity the entity
- * @param version its version
  * @param coordinates the record whose delivery was processed
  * @param processedAt when, by the database's clock
  * @param age how long ago that was, by the database's clock; never negative

@@ -12,10 +12,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A unique constraint or unique index of an application's table on PostgreSQL, whose errors name the violated one and the key
  * in separate fields.
  *
- * @param schema the schema of its table
- * @param table its table
  * @param name its name, unique within the schema
- * @param columns the number of columns in its key
  * @param keyPrefix precedes the values of the key in the detail of an error, such as {@code (a, b)=(}
  * @param query selects the row with a key, with a parameter for each column
  */

@@ -4,13 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import java.util.Locale;
 
-/**
- * The wish to replace the version of an entity by a newer one.
- *
- * @param entity the entity
- * @param version the version that it is to have
- * @param coordinates the record that carries it
- */
+/** The wish to replace the version of an entity by a newer one. */
 public record VersionClaim(MessageId entity, EntityVersion version, RecordCoordinates coordinates) {
 
     /**

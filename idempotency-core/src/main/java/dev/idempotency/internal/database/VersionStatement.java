@@ -15,7 +15,6 @@ public interface VersionStatement {
      * Waits for other transactions that are about to change one of the versions, in an order that is the same for everyone.
      * Compares with a row that no other transaction can change before the end of this one.
      *
-     * @param connection the connection of the current transaction
      * @param claims claims of one consumer with distinct entities, sorted by these; at least one
      * @param timeoutSeconds how long it may take, with all its statements, at least 1
      * @return the entities that have the claimed version now, with the one that they had before. An entity that is not among

@@ -34,13 +34,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
     private record Declared(
             ConsumerDescription description, Duration resultRetention, IdempotencyEventListener observer) {}
 
-    /**
-     * Those that beans declare.
-     *
-     * @param retention how long ids are remembered where nothing else is said
-     * @param resultRetention how long results are kept where nothing else is said, at most for as long as the ids
-     * @param observers the observers of outcomes
-     */
+    /** Those that beans declare. Unless they say more, results are kept for {@code resultRetention}, at most as long as ids. */
     public DeclaredConsumers(
             List<IdempotentConsumer> declared,
             Duration retention,
@@ -89,12 +83,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
         return this.consumers.values().stream().map(Declared::description).toList();
     }
 
-    /**
-     * How long results are kept, by consumer.
-     *
-     * @param all the consumers of the application, with how long each remembers
-     * @param resultRetention how long results are kept where nothing else is said
-     */
+    /** How long results are kept, by consumer, given how long each consumer of the application remembers. */
     public Map<String, Duration> resultRetentions(Map<String, Duration> all, Duration resultRetention) {
         Map<String, Duration> retentions = new HashMap<>();
         all.forEach((name, retention) -> {

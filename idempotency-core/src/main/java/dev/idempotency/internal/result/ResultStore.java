@@ -41,12 +41,7 @@ public final class ResultStore {
 
     private record Row(@Nullable String type, String text) {}
 
-    /**
-     * Results in a database.
-     *
-     * @param converter who writes them, if anybody can
-     * @param maxSize how large the text of one may be
-     */
+    /** {@code converter} writes the results, if there is one; {@code maxSize} is how large the text of one may be. */
     public ResultStore(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
         this.database = database;
         this.jdbc = database.jdbc();

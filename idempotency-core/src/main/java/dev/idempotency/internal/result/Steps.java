@@ -104,7 +104,13 @@ public final class Steps {
         } else {
             String consequence =
                     "Step '%s' of %s was called, but is not recorded, so that the next attempt calls again";
-            Object result = call(call, report);
+            Object result;
+            try {
+                result = call.get();
+            } catch (Throwable ex) {
+                report.accept(StepOutcome.FAILED);
+                throw ex;
+            }
             step = new Step(name, DONE, this.results.write(consequence.formatted(name, id), type, result), null);
             if (!insert(id, step)) {
                 // Another attempt was quicker, as this one has lost its claim: both get one result.
@@ -117,15 +123,6 @@ public final class Steps {
                 type,
                 step.result(),
                 "idempotency_step");
-    }
-
-    private static @Nullable Object call(Supplier<?> call, Consumer<StepOutcome> report) {
-        try {
-            return call.get();
-        } catch (Throwable ex) {
-            report.accept(StepOutcome.FAILED);
-            throw ex;
-        }
     }
 
     /** The intention is inserted, not looked for: of two attempts only one can have inserted it. */

@@ -26,13 +26,7 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     private final Supplier<Map<String, Duration>> retentions;
     private final @Nullable Duration orphansAfter;
 
-    /**
-     * Cleans up a table.
-     *
-     * @param name the task's name
-     * @param retentions how long rows are kept, by the consumers of this application
-     * @param orphansAfter {@code null} if consumers of other applications are never touched
-     */
+    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public ProcessedMessageCleanup(
             String name,
             ProcessedMessagePurge messages,

@@ -43,6 +43,7 @@ public final class RingCleanup implements CleanupTask {
     /** A smaller slot is left alone while it has rows that must be put back. */
     private static final String LARGE = "select pg_relation_size(cast(? as regclass)) > 1048576";
 
+    private static final Instant BEGINNING = ProcessedMessagePurge.BEGINNING;
     private static final int LOCKED_SECONDS = 1;
     private static final int ACTIVITY_SECONDS = 300;
     private static final long LONGEST_STEP = 900;
@@ -173,14 +174,9 @@ public final class RingCleanup implements CleanupTask {
             for (String consumer : this.database.consumersIn(this.database.slotTable(slot), this.jdbc)) {
                 Duration retention = known.get(consumer);
                 if (retention != null) {
-                    cutoffs.put(
-                            consumer,
-                            this.activity.expiredBefore(consumer, retention, ProcessedMessagePurge.BEGINNING));
+                    cutoffs.put(consumer, this.activity.expiredBefore(consumer, retention, BEGINNING));
                 } else if (this.orphansAfter != null) {
-                    cutoffs.put(
-                            consumer,
-                            this.activity.abandonedBefore(
-                                    consumer, this.orphansAfter, ProcessedMessagePurge.BEGINNING));
+                    cutoffs.put(consumer, this.activity.abandonedBefore(consumer, this.orphansAfter, BEGINNING));
                 }
             }
             return cutoffs;
@@ -228,7 +224,7 @@ public final class RingCleanup implements CleanupTask {
         this.jdbc.execute("set local enable_seqscan = off");
         List<Object[]> kept = new ArrayList<>();
         for (String consumer : this.database.consumersIn(table, this.jdbc)) {
-            Instant cutoff = cutoffs.getOrDefault(consumer, ProcessedMessagePurge.BEGINNING);
+            Instant cutoff = cutoffs.getOrDefault(consumer, BEGINNING);
             int rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
             // By the primary key if they are few, and otherwise by the time.
             String key = (rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";

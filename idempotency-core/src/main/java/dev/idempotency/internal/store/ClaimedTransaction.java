@@ -151,12 +151,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
         this.rollbackRequested = true;
     }
 
-    /**
-     * Watches the transaction, unless an earlier claim in it does.
-     *
-     * @param id one of the messages that have been claimed, if one has an id
-     * @param messages describes them
-     */
+    /** Watches the transaction in which messages were claimed, {@code id} among them, unless an earlier claim in it does. */
     public void watch(@Nullable MessageId id, Supplier<String> messages) {
         boolean joined = this.status != null && !this.status.isNewTransaction();
         if (this.held == null && !(joined && isWatchedByAnother())) {

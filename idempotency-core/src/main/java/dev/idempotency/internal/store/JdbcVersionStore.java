@@ -54,8 +54,6 @@ public final class JdbcVersionStore {
     /**
      * Replaces the versions of entities in the current transaction, where they are newer. Waits for another transaction that
      * is about to replace one of them.
-     *
-     * @param claims claims of one consumer, with distinct entities
      */
     public Answer move(List<VersionClaim> claims) {
         List<VersionClaim> sorted =

@@ -67,12 +67,7 @@ public final class ProcessedMessagePurge {
         this(database, database.processedTableAlone(), database.activityTable(), "");
     }
 
-    /**
-     * Purges a table.
-     *
-     * @param activity the table whose rows tell when a consumer was active
-     * @param expired a further condition for rows that expire, beginning with "and"
-     */
+    /** Rows of {@code activity} tell when a consumer was active; {@code expired} is a further condition for rows that expire. */
     private ProcessedMessagePurge(IdempotencyDatabase database, String table, String activity, String expired) {
         Dialect dialect = database.dialect();
         String max = dialect.secondsOf("max(processed_at)");
@@ -112,12 +107,7 @@ public final class ProcessedMessagePurge {
         return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable(), "");
     }
 
-    /**
-     * The result of a purge.
-     *
-     * @param rows how many rows
-     * @param upTo where the next purge begins: the last one's time or id, or where this one began if there were none
-     */
+    /** How many rows were deleted, and where the next purge begins. */
     public record Purged<P>(int rows, P upTo) {}
 
     /** Returns the consumers that have rows in the table, whether or not they are in this application. */
@@ -134,10 +124,7 @@ public final class ProcessedMessagePurge {
      * After {@value #PAUSES} pauses in a row it is not, so that a consumer whose messages are always that far apart does not
      * never remove them.
      *
-     * @param consumer the consumer
-     * @param retention how much is remembered
      * @param from where to begin: {@link #BEGINNING}, or up to where the drain has come
-     * @param limit how many rows at most
      */
     public Purged<Instant> purgeExpired(String consumer, Duration retention, Instant from, int limit) {
         return this.transaction.execute(

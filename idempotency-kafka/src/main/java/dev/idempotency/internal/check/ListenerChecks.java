@@ -32,11 +32,7 @@ public final class ListenerChecks extends EarlyLifecycle {
     private final @Nullable BrokerChecks brokerChecks;
     private @Nullable Thread brokerThread;
 
-    /**
-     * Checks listeners.
-     *
-     * @param deadLetterSuffix {@code null} if no dead letters are published
-     */
+    /** {@code deadLetterSuffix} is {@code null} if no dead letters are published. */
     public ListenerChecks(
             ConfigurableListableBeanFactory beanFactory,
             Mode mode,

@@ -7,7 +7,7 @@ import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.internal.database.Causes;
-import dev.idempotency.internal.event.ConsumerOutage;
+import dev.idempotency.internal.event.ConsumerOutages.ConsumerOutage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

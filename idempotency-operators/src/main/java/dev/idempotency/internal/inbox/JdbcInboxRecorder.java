@@ -177,12 +177,7 @@ public final class JdbcInboxRecorder implements InboxRecorder {
         private final IdempotencyEventListener observers;
         private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
 
-        /**
-         * Creates no recorder yet.
-         *
-         * @param maxPayload the size in bytes beyond which a payload is left out
-         * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
-         */
+        /** A payload of more than {@code maxPayload} bytes is left out, and a failure that is an outage is not recorded. */
         public Factory(
                 JdbcProcessedMessageStore store,
                 int maxPayload,

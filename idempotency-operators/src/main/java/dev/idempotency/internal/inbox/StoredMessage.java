@@ -16,7 +16,6 @@ import org.springframework.util.ClassUtils;
 /**
  * A message as it is written to the table.
  *
- * @param coordinates where its record stood first
  * @param type its type as its headers say, or the class of its payload
  * @param headers the record's headers, as {@link HeaderLines}
  * @param received the bytes of the record's value, unchanged; {@code null} for a record without one, or if it is not

@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Jobs of one kind, each on its own daemon thread: one at a time per consumer in this instance of the application.
- *
- * @param <R> the type of their reports
  */
 public final class ConsumerJobs<R> implements AutoCloseable {
 

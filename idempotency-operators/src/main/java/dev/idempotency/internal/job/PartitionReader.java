@@ -145,7 +145,6 @@ public final class PartitionReader implements AutoCloseable {
      * over.
      *
      * @param stopped asked between polls: whether to read no further
-     * @param reader is given what was polled, never nothing
      * @throws KafkaException if the brokers do not answer
      */
     public void read(

@@ -38,13 +38,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
     private final IdempotencyEventListener observers;
     private final ConsumerJobs<ReconciliationReport> jobs;
 
-    /**
-     * Looks at nothing yet.
-     *
-     * @param inbox the application's, if it has one
-     * @param producers sends again what is missing, and is closed with this
-     * @param recordsPerSecond how many records are read at most
-     */
+    /** The producers, which send again what is missing, are closed with this. */
     public KafkaReconciliation(
             Supplier<List<ProtectedListener>> listeners,
             ProcessedMessageStore store,

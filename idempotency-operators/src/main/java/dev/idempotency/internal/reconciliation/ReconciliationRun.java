@@ -85,13 +85,7 @@ final class ReconciliationRun {
     private long refused;
     private volatile ReconciliationReport progress;
 
-    /**
-     * Looks at nothing yet.
-     *
-     * @param scopes the consumer's containers except for retry topics
-     * @param retries the containers of its retry topics
-     * @param remembered older records may have been forgotten
-     */
+    /** {@code retries} are the containers of retry topics; records older than {@code remembered} may have been forgotten. */
     ReconciliationRun(
             ReconciliationRequest request,
             List<ContainerScope> scopes,

@@ -36,12 +36,10 @@ final class DeadLetterReader implements AutoCloseable {
     /**
      * Where the dead letters of a consumer are, and where they belong.
      *
-     * @param groups its consumer groups
      * @param listener where it reads from
      * @param topics its own topics, without its retry topics
      * @param deadLetterTopics topics that may exist
      * @param deadLetterBrokers the brokers that they are on
-     * @param maxRedrives how often a dead letter is sent back at most
      */
     record Source(
             ConsumerDescription description,

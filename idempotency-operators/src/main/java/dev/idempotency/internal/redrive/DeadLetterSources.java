@@ -38,9 +38,7 @@ public final class DeadLetterSources {
     /**
      * Resolves nothing yet: listeners may still be added.
      *
-     * @param containers all of the application
      * @param suffix appended to a topic's name to get its dead-letter topic
-     * @param maxRedrives how often a dead letter is sent back at most
      */
     public DeadLetterSources(
             Supplier<List<ProtectedListener>> listeners,

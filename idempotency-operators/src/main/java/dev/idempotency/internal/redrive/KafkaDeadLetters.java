@@ -28,12 +28,7 @@ public final class KafkaDeadLetters implements DeadLetters, DisposableBean {
     private final RawRecordProducers producers;
     private final ConsumerJobs<RedriveReport> jobs;
 
-    /**
-     * Reads nothing yet.
-     *
-     * @param producers sends dead letters back, and is closed with this
-     * @param redrivesPerSecond how many are sent at most
-     */
+    /** The producers, which send dead letters back, are closed with this. */
     public KafkaDeadLetters(DeadLetterSources sources, RawRecordProducers producers, int redrivesPerSecond) {
         this.sources = sources;
         this.producers = producers;

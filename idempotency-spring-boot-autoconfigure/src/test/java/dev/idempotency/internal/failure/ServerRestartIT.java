@@ -9,7 +9,7 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.internal.event.ConsumerOutage;
+import dev.idempotency.internal.event.ConsumerOutages.ConsumerOutage;
 import dev.idempotency.testing.TestBroker;
 import dev.idempotency.testing.TestPostgresServer;
 import java.nio.charset.StandardCharsets;
