@@ -71,7 +71,7 @@ public final class Benchmarks {
     }
 
     private static void run(Options options, Durability durability, Report report) {
-        if (durability == Durability.RELAXED && (options.quick() || options.flushMicros() > 0)) {
+        if (durability == Durability.RELAXED && (options.quick() || options.isSlowedDown())) {
             return;
         }
         SortedSet<Integer> numbers = new TreeSet<>(options.scenarios());
@@ -81,7 +81,8 @@ public final class Benchmarks {
         if (numbers.isEmpty()) {
             return;
         }
-        try (BenchmarkDatabase database = BenchmarkDatabase.start(durability, options.ring(), options.flushMicros())) {
+        try (BenchmarkDatabase database =
+                BenchmarkDatabase.start(durability, options.ring(), options.flushMicros(), options.distanceMicros())) {
             Scenario.Setting setting = new Scenario.Setting(durability, database, options.sizes(), options.selection());
             for (int number : numbers) {
                 ResultTable table = SCENARIOS.get(number).measure(setting);

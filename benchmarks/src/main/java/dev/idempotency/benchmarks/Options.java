@@ -18,12 +18,20 @@ import java.util.stream.Collectors;
  * @param selection which listeners
  * @param ring whether ids contain their time and are remembered in a ring of tables
  * @param flushMicros how much longer than on this disk each commit takes
+ * @param distanceMicros how much longer than on this machine each round trip to the database takes
  */
 record Options(
-        boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection, boolean ring, int flushMicros) {
+        boolean quick,
+        SortedSet<Integer> scenarios,
+        Sizes sizes,
+        Selection selection,
+        boolean ring,
+        int flushMicros,
+        int distanceMicros) {
 
     private static final String USAGE =
-            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,…, --ring, --flush=MICROS.";
+            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,…, --ring, --flush=MICROS,"
+                    + " --distance=MICROS.";
 
     static Options parse(String... arguments) {
         boolean quick = Arrays.asList(arguments).contains("--quick");
@@ -32,6 +40,7 @@ record Options(
         Sizes sizes = quick ? Sizes.QUICK : Sizes.FULL;
         Selection selection = Selection.ALL;
         int flushMicros = 0;
+        int distanceMicros = 0;
         for (String argument : arguments) {
             String value = argument.substring(argument.indexOf('=') + 1);
             if (argument.startsWith("--scenarios=")) {
@@ -46,11 +55,13 @@ record Options(
                 sizes = sizes.withRows(number(value));
             } else if (argument.startsWith("--flush=")) {
                 flushMicros = number(value);
+            } else if (argument.startsWith("--distance=")) {
+                distanceMicros = number(value);
             } else if (!argument.equals("--quick") && !argument.equals("--ring")) {
                 throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
             }
         }
-        return new Options(quick, scenarios, sizes, selection, ring, flushMicros);
+        return new Options(quick, scenarios, sizes, selection, ring, flushMicros, distanceMicros);
     }
 
     private static List<String> words(String list) {
@@ -81,10 +92,17 @@ record Options(
         throw new IllegalArgumentException("'" + text + "' is not a positive number. " + USAGE);
     }
 
+    /** Whether the disk or the network are to look slower than they are. */
+    boolean isSlowedDown() {
+        return this.flushMicros > 0 || this.distanceMicros > 0;
+    }
+
     @Override
     public String toString() {
         return (this.quick ? "quick, " : "") + (this.ring ? "ring, " : "")
-                + (this.flushMicros > 0 ? "flush " + this.flushMicros + " µs, " : "") + "scenarios " + this.scenarios
+                + (this.flushMicros > 0 ? "flush " + this.flushMicros + " µs, " : "")
+                + (this.distanceMicros > 0 ? "distance " + this.distanceMicros + " µs, " : "") + "scenarios "
+                + this.scenarios
                 + (this.selection.words().isEmpty() ? "" : ", only " + this.selection.words());
     }
 }

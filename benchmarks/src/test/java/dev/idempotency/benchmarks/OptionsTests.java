@@ -28,9 +28,10 @@ class OptionsTests {
     }
 
     @Test
-    void aSlowerDiskCanBeAskedFor() {
-        assertThat(Options.parse().flushMicros()).isZero();
+    void aSlowerDiskAndADistantServerCanBeAskedFor() {
+        assertThat(Options.parse().isSlowedDown()).isFalse();
         assertThat(Options.parse("--flush=500").flushMicros()).isEqualTo(500);
+        assertThat(Options.parse("--distance=400").distanceMicros()).isEqualTo(400);
     }
 
     @Test

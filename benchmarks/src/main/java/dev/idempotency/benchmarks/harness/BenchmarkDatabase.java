@@ -3,7 +3,12 @@ package dev.idempotency.benchmarks.harness;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A separate PostgreSQL server with the requested durability.
@@ -13,11 +18,13 @@ import java.time.Duration;
 public final class BenchmarkDatabase implements AutoCloseable {
 
     private final EmbeddedPostgres server;
+    private final @Nullable DistantServer distant;
     private final boolean ring;
 
-    private BenchmarkDatabase(EmbeddedPostgres server, boolean ring) {
+    private BenchmarkDatabase(EmbeddedPostgres server, boolean ring, int distanceMicros) {
         this.server = server;
         this.ring = ring;
+        this.distant = (distanceMicros > 0) ? new DistantServer(server.getPort(), distanceMicros) : null;
     }
 
     /**
@@ -25,8 +32,9 @@ public final class BenchmarkDatabase implements AutoCloseable {
      *
      * @param ring whether ids contain their time and are remembered in a ring of tables
      * @param flushMicros how long each commit waits before it is flushed, as if the disk were slower
+     * @param distanceMicros how much longer each round trip takes, as if the server were on another machine
      */
-    public static BenchmarkDatabase start(Durability durability, boolean ring, int flushMicros) {
+    public static BenchmarkDatabase start(Durability durability, boolean ring, int flushMicros, int distanceMicros) {
         try {
             EmbeddedPostgres server = EmbeddedPostgres.builder()
                     .setServerConfig("fsync", durability.setting())
@@ -39,7 +47,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
                     .setServerConfig("checkpoint_timeout", "1h")
                     .setPGStartupWait(Duration.ofMinutes(2))
                     .start();
-            return new BenchmarkDatabase(server, ring);
+            return new BenchmarkDatabase(server, ring, distanceMicros);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -50,12 +58,36 @@ public final class BenchmarkDatabase implements AutoCloseable {
     }
 
     public String jdbcUrl() {
-        return this.server.getJdbcUrl("postgres", "postgres");
+        String url = this.server.getJdbcUrl("postgres", "postgres");
+        return (this.distant != null)
+                ? url.replace(":" + this.server.getPort() + "/", ":" + this.distant.port() + "/")
+                : url;
+    }
+
+    /** How long a round trip takes, on average. */
+    public long roundTripMicros() {
+        int count = 2_000;
+        try (Connection connection = DriverManager.getConnection(jdbcUrl());
+                Statement statement = connection.createStatement()) {
+            long start = 0;
+            for (int i = -count / 2; i < count; i++) {
+                if (i == 0) {
+                    start = System.nanoTime();
+                }
+                statement.execute("select 1");
+            }
+            return (System.nanoTime() - start) / 1_000 / count;
+        } catch (SQLException ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
     @Override
     public void close() {
         try {
+            if (this.distant != null) {
+                this.distant.close();
+            }
             this.server.close();
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);

@@ -24,7 +24,8 @@ public interface Scenario {
         }
 
         String describe(String more) {
-            return "PostgreSQL with %s; %s.".formatted(this.durability, more);
+            return "PostgreSQL with %s, a round trip takes %d µs; %s."
+                    .formatted(this.durability, this.database.roundTripMicros(), more);
         }
 
         String describeRounds(int messages) {

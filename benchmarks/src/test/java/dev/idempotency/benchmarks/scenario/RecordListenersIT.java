@@ -21,7 +21,7 @@ class RecordListenersIT {
 
     @BeforeAll
     static void startDatabase() {
-        database = BenchmarkDatabase.start(Durability.RELAXED, false, 0);
+        database = BenchmarkDatabase.start(Durability.RELAXED, false, 0, 0);
     }
 
     @AfterAll

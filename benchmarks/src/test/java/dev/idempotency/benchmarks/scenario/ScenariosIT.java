@@ -17,7 +17,7 @@ class ScenariosIT {
 
     @BeforeAll
     static void startDatabase() {
-        database = BenchmarkDatabase.start(Durability.RELAXED, false, 0);
+        database = BenchmarkDatabase.start(Durability.RELAXED, false, 0, 0);
     }
 
     @AfterAll
