@@ -61,6 +61,18 @@ public abstract class DocumentedExamples {
     interface Mailer {
 
         void send(String order);
+
+        void send(String receipt, String idempotencyKey);
+    }
+
+    static class InsufficientFundsException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    interface Wallet {
+
+        void debit(Payment payment);
     }
 
     IdempotentOperations idempotent;
@@ -73,6 +85,7 @@ public abstract class DocumentedExamples {
     Accounts accounts;
     Gateway gateway;
     Mailer mailer;
+    Wallet wallet;
     List<Measurement> measurements;
     List<Order> orders;
     List<Payment> ledger;
@@ -80,8 +93,12 @@ public abstract class DocumentedExamples {
     Payment payment;
     Row row;
     Instant deployedAt;
+    int i;
+    String id;
     String key;
     String order;
+    String payload;
+    String status;
     String topic;
 
     abstract Receipt book(Payment payment);
@@ -101,10 +118,12 @@ public abstract class DocumentedExamples {
             import java.time.*;
             import java.util.*;
             import java.util.stream.*;
+            import org.apache.kafka.clients.producer.*;
             import org.springframework.context.annotation.Bean;
             import org.springframework.kafka.annotation.*;
             import org.springframework.messaging.handler.annotation.*;
             import org.springframework.scheduling.annotation.*;
+            import org.springframework.transaction.annotation.Transactional;
             import org.springframework.web.bind.annotation.*;
             %s
             abstract class %s extends DocumentedExamples {

@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.Effects;
-import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.app.TopicContents;
 import java.math.BigDecimal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,7 +19,6 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Transactional;
 
 /** What README's first steps and the pages that they link to show. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -57,29 +53,6 @@ class FirstHourIT extends ApplicationTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(classes = {ExpectedRejection.class, UnexpectedRejection.class})
-    void aRejectionThatIsCaughtNeedsNoRollbackFor(Class<?> wallet, CapturedOutput output) {
-        List<String> properties = List.of("idempotency.errors.max-attempts=2");
-        try (TestApplication app = start(properties, wallet, DebitListener.class)) {
-            app.send(this.topic, "1", "debit");
-            app.awaitCaughtUp(this.group, this.topic);
-            List<String> events = app.bean(Effects.class).all();
-            List<String> deadLetters = TopicContents.values(this.topic + "-dlt");
-            if (wallet == ExpectedRejection.class) {
-                assertThat(events).containsExactly("DebitRejected");
-                assertThat(deadLetters).isEmpty();
-            } else {
-                assertThat(events).isEmpty();
-                assertThat(deadLetters).containsExactly("debit");
-                assertThat(output)
-                        .contains("attempt 1: org.springframework.transaction.UnexpectedRollbackException")
-                        .containsOnlyOnce("published " + this.topic + "-0@0")
-                        .contains("\tat org.springframework.transaction");
-            }
-        }
-    }
-
     static class Accounts {
 
         Accounts(JdbcTemplate jdbc) {
@@ -95,68 +68,6 @@ class FirstHourIT extends ApplicationTest {
         @Bean
         RecordMessageConverter jsonConverter() {
             return new StringJacksonJsonMessageConverter();
-        }
-    }
-
-    static class InsufficientFundsException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-    }
-
-    record Debit(String id) {}
-
-    record Debited(String id) {}
-
-    record DebitRejected(String id) {}
-
-    interface Wallet {
-
-        void debit(Debit command);
-    }
-
-    interface Events {
-
-        void publish(Object event);
-    }
-
-    static class ExpectedRejection implements Wallet {
-
-        @Override
-        @Transactional(noRollbackFor = InsufficientFundsException.class)
-        public void debit(Debit command) {
-            throw new InsufficientFundsException();
-        }
-    }
-
-    static class UnexpectedRejection implements Wallet {
-
-        @Override
-        @Transactional
-        public void debit(Debit command) {
-            throw new InsufficientFundsException();
-        }
-    }
-
-    static class DebitListener extends HasEffects {
-
-        private final Wallet wallet;
-        private final Events events =
-                event -> this.effects.happen(event.getClass().getSimpleName());
-
-        DebitListener(Wallet wallet) {
-            this.wallet = wallet;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
-        void on(String id) {
-            Debit command = new Debit(id);
-            try {
-                this.wallet.debit(command);
-                this.events.publish(new Debited(command.id()));
-            } catch (InsufficientFundsException ex) {
-                this.events.publish(new DebitRejected(command.id()));
-            }
         }
     }
 }

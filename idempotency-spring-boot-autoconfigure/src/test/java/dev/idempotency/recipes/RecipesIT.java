@@ -1,161 +1,204 @@
 package dev.idempotency.recipes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.HasEffects;
-import dev.idempotency.app.OfKind;
-import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.StartupCheck;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.retention.Cleanup;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
-import org.junit.jupiter.api.BeforeAll;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.stereotype.Component;
+import org.springframework.kafka.listener.RecordInterceptor;
 
-/** The examples of {@code docs/recipes.md}, each with messages that come twice, late or out of order. */
-class RecipesIT extends SharedApplicationTest {
+/** Recipes that depend on more than a listener: tenants, and the order of a step and its compensation. */
+class RecipesIT extends ApplicationTest {
 
-    @BeforeAll
-    void start() {
-        createTopics(1, "order", "welcome", "stock", "parcel", "receipt");
-        start(
-                Listeners.class,
-                "topic=" + topic("receipt"),
-                "group=" + topic("receipt"),
-                "key-digest.secret=of this test");
+    private JdbcTemplate jdbc;
+
+    @BeforeEach
+    void createTenants() {
+        this.jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+        for (String tenant : List.of("tenant_a", "tenant_b")) {
+            this.jdbc.execute("create schema " + tenant);
+            this.jdbc.execute("create table %s.booking (id text)".formatted(tenant));
+        }
+    }
+
+    private TestApplication start(String property) {
+        List<String> properties = List.of(property, "idempotency.cleanup.enabled=false");
+        return start(properties, Tenants.class, BookingListener.class);
+    }
+
+    private void send(TestApplication app, String tenant, String id) {
+        ProducerRecord<String, String> record = TestApplication.message(this.topic, null, id, id);
+        record.headers().add("tenant", tenant.getBytes(StandardCharsets.UTF_8));
+        app.send(record);
+    }
+
+    private List<String> bookings(String tenant) {
+        return this.jdbc.queryForList("select id from %s.booking order by id".formatted(tenant), String.class);
     }
 
     @Test
-    void anIdThatRepeatsByDesignIsAKeyTogetherWithTheState() {
-        deliver("order", "4711;NEW", "4711;CONFIRMED", "4711;NEW", "4711;CONFIRMED");
-        assertEffects("order", "order 4711;CONFIRMED", "order 4711;NEW");
+    void schemasOfTenantsShareOneTableInASchemaOfItsOwn() {
+        try (TestApplication app = start("idempotency.schema.name=shared")) {
+            for (String id : List.of("1", "fails once", "1", "fails once")) {
+                send(app, "tenant_a", id);
+                send(app, "tenant_b", id);
+            }
+            app.awaitCaughtUp(this.group, this.topic);
+
+            assertThat(bookings("tenant_a")).containsExactly("1", "fails once");
+            assertThat(bookings("tenant_b")).containsExactly("1", "fails once");
+            assertThat(this.jdbc.queryForList("select message_id from shared.idempotency_processed", String.class))
+                    .containsExactlyInAnyOrder(
+                            "tenant_a/1", "tenant_a/fails once", "tenant_b/1", "tenant_b/fails once");
+            String age = "update shared.idempotency_processed set processed_at = processed_at - interval '%d days'"
+                    + " where message_id like '%s'";
+            this.jdbc.update(age.formatted(8, "%/1"));
+            // No pause that is longer than the retention, in which the consumer would have forgotten nothing.
+            this.jdbc.update(age.formatted(6, "tenant_a/fails once"));
+            assertThat(app.bean(Cleanup.class).run().deleted())
+                    .as("of all tenants")
+                    .isEqualTo(2);
+        }
     }
 
     @Test
-    void aKeyThatIsADigestHoldsNoPersonalData() {
-        deliver("welcome", "ada@example.org", "ada@example.org", "bob@example.org");
-        assertThat(effectsOf("welcome")).hasSize(2);
-        String ids = "select message_id from idempotency_processed where consumer_id = 'welcome'";
-        assertThat(this.app.jdbc().queryForList(ids, String.class)).hasSize(2).noneMatch(id -> id.contains("example"));
+    void aTableForEachTenantIsRefused() {
+        assertThat(NestedExceptionUtils.getMostSpecificCause(catchThrowable(() -> start("any=thing"))))
+                .hasMessageContainingAll("[" + StartupCheck.ROUTING_DATA_SOURCE + "]", "idempotency.schema.name");
     }
 
     @Test
     void aCompensationMayComeTwiceAndBeforeItsStep() {
-        deliver("stock", "o1;RESERVE", "o1;RESERVE", "o1;CANCEL", "o1;CANCEL");
-        assertThat(stock()).as("reserved once, given back once").isEqualTo(10);
-        deliver("stock", "o2;CANCEL", "o2;RESERVE");
-        assertThat(stock()).as("cancelled before it was reserved").isEqualTo(10);
-        deliver("stock", "o3;RESERVE");
-        assertThat(stock()).isEqualTo(9);
+        try (TestApplication app = start(StockListener.class)) {
+            deliver(app, "o1;RESERVE", "o1;RESERVE", "o1;CANCEL", "o1;CANCEL");
+            assertThat(stock()).as("reserved once, given back once").isEqualTo(10);
+            deliver(app, "o2;CANCEL", "o2;RESERVE");
+            assertThat(stock()).as("cancelled before it was reserved").isEqualTo(10);
+            deliver(app, "o3;RESERVE");
+            assertThat(stock()).isEqualTo(9);
+        }
+    }
+
+    private void deliver(TestApplication app, String... messages) {
+        for (String message : messages) {
+            app.send(this.topic, null, message);
+        }
+        app.awaitCaughtUp(this.group, this.topic);
     }
 
     private int stock() {
-        return this.app.jdbc().queryForObject("select available from stock", Integer.class);
+        return this.jdbc.queryForObject("select available from stock", Integer.class);
     }
 
-    @Test
-    void someStatementsNeedNoTable() {
-        deliver("parcel", "7;PAID", "7;PAID", "7;SHIPPED", "7;PAID");
-        assertThat(this.app.jdbc().queryForMap("select status, last_status from parcel where id = '7'"))
-                .as("a transition that is guarded: what is shipped is not paid again")
-                .containsEntry("status", "SHIPPED")
-                .as("an absolute value: the late duplicate has overwritten the newer one")
-                .containsEntry("last_status", "PAID");
-    }
+    @Configuration(proxyBeanMethods = false)
+    static class Tenants {
 
-    @Test
-    void aDerivedKeyIsTheSameOnEveryAttempt() {
-        send("receipt", "a receipt", "another receipt");
-        awaitCaughtUp("receipt");
-        List<String> keys = this.app.bean(MailClient.class).keys;
-        assertThat(keys).hasSize(3);
-        assertThat(keys.get(0)).as("the first attempt fails after the call").isEqualTo(keys.get(1));
-        assertThat(keys.get(2)).isNotEqualTo(keys.get(0));
-    }
-
-    private void deliver(String kind, String... payloads) {
-        for (String payload : payloads) {
-            this.app.send(topic(kind), null, payload);
-        }
-        awaitCaughtUp(kind);
-    }
-
-    /** Payloads are texts here; in an application they are objects, and keys are {@code #order.id + '/' + #order.status}. */
-    private static String[] parts(String payload) {
-        return payload.split(";");
-    }
-
-    @Component("keyDigest")
-    static class KeyDigest {
-
-        private final SecretKeySpec secret;
-
-        KeyDigest(@Value("${key-digest.secret}") String secret) {
-            this.secret = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256");
+        @Bean
+        DataSource dataSource(@Value("${spring.datasource.url}") String url) {
+            TenantDataSource routing = new TenantDataSource();
+            routing.setTargetDataSources(Stream.of("tenant_a", "tenant_b")
+                    .collect(Collectors.toMap(
+                            tenant -> tenant,
+                            tenant -> new DriverManagerDataSource(url + "&currentSchema=" + tenant))));
+            routing.setDefaultTargetDataSource(new DriverManagerDataSource(url));
+            return routing;
         }
 
-        public String of(String personal) throws GeneralSecurityException {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(this.secret);
-            return HexFormat.of().formatHex(mac.doFinal(personal.getBytes(StandardCharsets.UTF_8)));
+        @Bean
+        TenantInterceptor tenantInterceptor() {
+            return new TenantInterceptor();
         }
     }
 
-    static class MailClient {
+    static class TenantDataSource extends AbstractRoutingDataSource {
 
-        final List<String> keys = new CopyOnWriteArrayList<>();
+        static final ThreadLocal<@Nullable String> TENANT = new ThreadLocal<>();
 
-        void send(String text, String idempotencyKey) {
-            this.keys.add(idempotencyKey);
-            if (this.keys.size() == 1) {
-                throw new IllegalStateException("The connection is lost after the mail was sent");
+        @Override
+        protected @Nullable Object determineCurrentLookupKey() {
+            return TENANT.get();
+        }
+    }
+
+    /** Before the transaction: in the listener it would be too late. */
+    static class TenantInterceptor implements RecordInterceptor<Object, Object> {
+
+        @Override
+        public ConsumerRecord<Object, Object> intercept(
+                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            byte[] tenant = record.headers().lastHeader("tenant").value();
+            TenantDataSource.TENANT.set(new String(tenant, StandardCharsets.UTF_8));
+            return record;
+        }
+
+        @Override
+        public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            TenantDataSource.TENANT.remove();
+        }
+    }
+
+    static class BookingListener {
+
+        private final Set<String> failed = ConcurrentHashMap.newKeySet();
+        private final JdbcTemplate jdbc;
+
+        BookingListener(DataSource dataSource) {
+            this.jdbc = new JdbcTemplate(dataSource);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "bookings", key = "#headers['tenant'] + '/' + #headers['message-id']")
+        void on(String booking) {
+            this.jdbc.update("insert into booking (id) values (?)", booking);
+            if (booking.equals("fails once") && this.failed.add(TenantDataSource.TENANT.get() + booking)) {
+                throw new IllegalStateException(booking);
             }
         }
     }
 
-    @Import({KeyDigest.class, MailClient.class})
-    static class Listeners extends HasEffects {
+    static class StockListener {
 
         private final JdbcTemplate jdbc;
-        private final MailClient mailClient;
 
-        Listeners(JdbcTemplate jdbc, MailClient mailClient) {
+        StockListener(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
-            this.mailClient = mailClient;
             jdbc.execute("create table stock (available int)");
             jdbc.execute("insert into stock values (10)");
             jdbc.execute("create table reservation (order_id text primary key, cancelled boolean not null)");
-            jdbc.execute("create table parcel (id text primary key, status text, last_status text)");
         }
 
-        @OfKind(value = "order", key = "#payload.split(';')[0] + '/' + #payload.split(';')[1]")
-        void order(String order) {
-            this.effects.happen("order " + order);
-        }
-
-        @KafkaListener(topics = "welcome${suffix}", groupId = "welcome${suffix}")
-        @IdempotentListener(consumer = "welcome", key = "@keyDigest.of(#payload)")
-        void welcome(String email) {
-            this.effects.happen("welcome " + email);
-        }
-
-        @OfKind(value = "stock", key = "#message")
-        void stock(String message) {
-            String order = parts(message)[0];
-            if (parts(message)[1].equals("RESERVE")) {
-                reserve(order);
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#message")
+        void on(String message) {
+            String[] parts = message.split(";");
+            if (parts[1].equals("RESERVE")) {
+                reserve(parts[0]);
             } else {
-                cancel(order);
+                cancel(parts[0]);
             }
         }
 
@@ -176,29 +219,6 @@ class RecipesIT extends SharedApplicationTest {
                 // It came first: whoever reserves later finds it cancelled.
                 this.jdbc.update(
                         "insert into reservation (order_id, cancelled) values (?, true) on conflict do nothing", order);
-            }
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
-        void on(String receipt) {
-            this.mailClient.send(receipt, IdempotencyContext.current().deriveKey("receipt"));
-        }
-
-        @KafkaListener(topics = "parcel${suffix}", groupId = "parcel${suffix}")
-        void parcel(String message) {
-            String id = parts(message)[0];
-            String status = parts(message)[1];
-            // An upsert of an absolute value: twice is as good as once, late is not.
-            this.jdbc.update("""
-                    insert into parcel (id, last_status) values (?, ?)
-                    on conflict (id) do update set last_status = excluded.last_status
-                    """, id, status);
-            // A guarded transition: only from the state before it.
-            if (status.equals("PAID")) {
-                this.jdbc.update("update parcel set status = 'PAID' where id = ? and status is null", id);
-            } else {
-                this.jdbc.update("update parcel set status = 'SHIPPED' where id = ? and status = 'PAID'", id);
             }
         }
     }
