@@ -4,10 +4,8 @@ import static dev.idempotency.app.Operators.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
-import dev.idempotency.app.Operators;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
@@ -19,24 +17,16 @@ import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeader;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.Deserializer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -58,8 +48,8 @@ class InboxIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "any", "unkept", "stripped", "large", "batch", "fallible", "coordinates", "retried");
-        createTopics(1, "origin", "left", "others");
+        createTopics(1, "any", "unkept", "large", "batch", "fallible", "fixed", "retried");
+        createTopics(1, "left", "others");
         start(
                 Listeners.class,
                 "idempotency.inbox.enabled=true",
@@ -121,54 +111,6 @@ class InboxIT extends SharedApplicationTest {
     void aListenerOfItsOwnMindKeepsNothing() {
         sendAndAwait("unkept", "1", "a");
         assertThat(this.inbox.find(new MessageId("unkept", "1"))).isNull();
-    }
-
-    @Test
-    void aProcessedMessageIsKeptByteForByteAsItWasReceived() {
-        byte[] payload = new byte[MAX_PAYLOAD];
-        new Random(1).nextBytes(payload);
-        List<Header> headers = List.of(
-                new RecordHeader("message-id", bytes("1")),
-                new RecordHeader("ce_type", bytes("payment")),
-                new RecordHeader("binary", new byte[] {0, -1, 10, 37}),
-                new RecordHeader("binary", new byte[] {7}),
-                new RecordHeader("nothing", (byte[]) null));
-        Map<String, Object> brokers = Map.of("bootstrap.servers", TestKafka.bootstrapServers());
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(brokers, new ByteArraySerializer(), new ByteArraySerializer())) {
-            producer.send(new ProducerRecord<>(topic("stripped"), 0, bytes("the key"), payload, headers));
-        }
-        awaitCaughtUp("stripped");
-        InboxMessage message = message("stripped", "1");
-        assertThat(message.payload()).isEqualTo(payload);
-        assertThat(message.key()).isEqualTo(bytes("the key"));
-        assertThat(message.headers()).isEqualTo(headers);
-        InboxEntry entry = assertEntry("stripped", "1", InboxStatus.PROCESSED, 1);
-        assertThat(entry.type()).isEqualTo("payment");
-        assertThat(entry.record()).isEqualTo(new RecordCoordinates(topic("stripped"), 0, 0));
-        assertThat(entry.payloadSize()).isEqualTo(MAX_PAYLOAD);
-        assertThat(entry.payloadOmitted()).isNull();
-        assertThat(entry.lastError()).isNull();
-        assertThat(entry.processedAt()).isNotNull().isAfterOrEqualTo(entry.receivedAt());
-    }
-
-    @Test
-    void jsonCanBeReadInTheViewAndOtherPayloadsDoNotHinderThat() {
-        sendAndAwait("any", "json", "{\"amount\": 12}");
-        sendAndAwait("any", "text", "no json");
-        sendAndAwait("any", "nothing", null);
-        Map<String, Object> json = readable("json");
-        assertThat(json.get("payload_json").toString()).isEqualTo("{\"amount\": 12}");
-        assertThat(json.get("record_headers")).isEqualTo("message-id: json");
-        assertThat(readable("text")).containsEntry("payload_json", null).containsEntry("payload_text", "no json");
-        assertThat(readable("nothing"))
-                .containsEntry("payload_text", null)
-                .containsEntry("payload_omitted", null)
-                .containsEntry("message_type", null);
-    }
-
-    private Map<String, Object> readable(String id) {
-        return this.app.jdbc().queryForMap("select * from idempotency_inbox_readable where message_id = ?", id);
     }
 
     @Test
@@ -273,42 +215,25 @@ class InboxIT extends SharedApplicationTest {
     @Test
     void whatWasDeadLetteredIsShownAsFailedAndReplayedAfterAFix(CapturedOutput output) {
         failAt("secret-payload", 3);
-        sendAndAwait("fallible", "fixed", "secret-payload");
-        InboxEntry failed = assertEntry("fallible", "fixed", InboxStatus.FAILED, 2);
-        assertThat(TopicContents.values(topic("fallible") + "-dlt")).contains("secret-payload");
+        sendAndAwait("fixed", "fixed", "secret-payload");
+        InboxEntry failed = assertEntry("fixed", "fixed", InboxStatus.FAILED, 2);
+        assertThat(TopicContents.values(topic("fixed") + "-dlt")).contains("secret-payload");
         assertThat(failed.lastError()).startsWith("java.lang.IllegalStateException: told to fail");
         assertThat(failed.processedAt()).isNull();
-        double replays = count("fallible", IdempotencyMeters.INBOX_REPLAYS);
-        this.inbox.replay(new MessageId("fallible", "fixed"));
-        awaitCaughtUp("fallible");
-        InboxEntry processed = assertEntry("fallible", "fixed", InboxStatus.PROCESSED, 4);
+        double replays = count("fixed", IdempotencyMeters.INBOX_REPLAYS);
+        this.inbox.replay(new MessageId("fixed", "fixed"));
+        awaitCaughtUp("fixed");
+        InboxEntry processed = assertEntry("fixed", "fixed", InboxStatus.PROCESSED, 4);
         assertThat(processed.lastError()).contains("told to fail");
         assertThat(processed.replays()).isOne();
         assertThat(processed.record()).isEqualTo(failed.record());
-        assertThat(effectsOf("fallible")).containsOnlyOnce("fallible secret-payload");
-        assertThat(count("fallible", IdempotencyMeters.INBOX_REPLAYS)).isEqualTo(replays + 1);
-        assertThat(output).contains("Replayed message 'fixed' of consumer 'fallible'");
+        assertThat(effectsOf("fixed")).containsOnlyOnce("fixed secret-payload");
+        assertThat(count("fixed", IdempotencyMeters.INBOX_REPLAYS)).isEqualTo(replays + 1);
+        assertThat(output)
+                .contains(
+                        "attempt 1: java.lang.IllegalStateException: told to fail", "\tat " + Listeners.class.getName())
+                .contains("Replayed message 'fixed' of consumer 'fixed'");
         assertThatNoPayloadIsIn(output);
-    }
-
-    /** A listener of a dead-letter topic means that topic, not the one whose listener gave up. */
-    @Test
-    void aMessageGoesBackToTheTopicOfItsListenerThoughItCameFromAnother() {
-        ProducerRecord<String, String> letter = new ProducerRecord<>(topic("coordinates"), "letter");
-        Operators.leadBack(letter, topic("origin"), 0);
-        failAt("letter", 2);
-        failAt("keyless", 2);
-        this.app.send(letter);
-        this.app.send(topic("coordinates"), null, "keyless");
-        awaitCaughtUp("coordinates");
-        assertThat(entries("coordinates", InboxStatus.FAILED))
-                .extracting(entry -> entry.record().topic())
-                .containsExactly(topic("coordinates"), topic("coordinates"));
-        assertThat(this.inbox.replayFailed("coordinates").sent()).isEqualTo(2);
-        assertEffects("coordinates", "coordinates keyless", "coordinates letter");
-        assertThat(this.inbox.find(InboxQuery.ALL.withConsumer("coordinates")).entries())
-                .extracting(InboxEntry::status)
-                .containsExactly(InboxStatus.PROCESSED, InboxStatus.PROCESSED);
     }
 
     private void insertFailed(String consumer, String id, String topic, int partition, byte[] payload) {
@@ -317,17 +242,6 @@ class InboxIT extends SharedApplicationTest {
                             record_offset, record_headers, payload, payload_size, attempts)
                         values (?, ?, 'failed', ?, ?, 0, '', ?, ?, 1)
                         """, consumer, id, topic, partition, payload, payload.length);
-    }
-
-    @Test
-    void whatCannotBeSentStaysAsItIsAndItsPayloadIsNotLogged(CapturedOutput output) {
-        insertFailed("huge", "1", topic("origin"), 0, bytes("secret-payload".repeat(100_000)));
-        assertRefused(
-                () -> this.inbox.replay(new MessageId("huge", "1")),
-                "could not be sent to " + topic("origin"),
-                "RecordTooLarge");
-        assertEntry("huge", "1", InboxStatus.FAILED, 1);
-        assertThatNoPayloadIsIn(output);
     }
 
     @Test
@@ -369,11 +283,6 @@ class InboxIT extends SharedApplicationTest {
         @OfKind(value = "unkept", inbox = "false")
         void unkept(String payload) {}
 
-        @OfKind(
-                value = "stripped",
-                properties = "value.deserializer=dev.idempotency.internal.inbox.InboxIT$HeaderRemovingDeserializer")
-        void stripped(ConsumerRecord<String, Object> record) {}
-
         @OfKind(value = "large", inbox = "true")
         void large(String payload) {
             work("large", payload);
@@ -394,30 +303,15 @@ class InboxIT extends SharedApplicationTest {
             work("fallible", payload);
         }
 
-        @OfKind(value = "coordinates", key = "#coordinates")
-        void coordinates(String payload) {
-            work("coordinates", payload);
+        @OfKind("fixed")
+        void fixed(String payload) {
+            work("fixed", payload);
         }
 
         @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 100))
         @OfKind("retried")
         void retried(String payload) {
             work("retried", payload);
-        }
-    }
-
-    /** As deserializers of JSON do: they remove the headers that told them the type. */
-    public static final class HeaderRemovingDeserializer implements Deserializer<String> {
-
-        @Override
-        public String deserialize(String topic, byte[] data) {
-            return "decoded";
-        }
-
-        @Override
-        public String deserialize(String topic, Headers headers, byte[] data) {
-            headers.remove("ce_type");
-            return "decoded";
         }
     }
 }

@@ -32,6 +32,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -129,6 +130,8 @@ class InboxStoreIT extends StoreTest {
         Headers headers = new RecordHeaders().add("ce_type", "a type".getBytes(StandardCharsets.UTF_8));
         this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
         this.received.remember(headers, false, ByteBuffer.wrap(payload));
+        // As deserializers of JSON do with the headers that told them the type.
+        headers.remove("ce_type");
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
                 "topic", 3, offset, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
         return new Delivered(id(id), new RecordCoordinates("topic", 3, offset), record);
@@ -202,13 +205,6 @@ class InboxStoreIT extends StoreTest {
         process(message("1"), message("3"));
         assertThat(assertEntry("1", InboxStatus.PROCESSED, 3).lastError()).contains("second time");
         assertEntry("3", InboxStatus.PROCESSED, 1);
-    }
-
-    @Test
-    void aFailureThatIsToldLateDoesNotHideThatAnotherHasProcessedTheMessage() {
-        process(message("1"));
-        fail("late", "1");
-        assertEntry("1", InboxStatus.PROCESSED, 1);
     }
 
     @Test
@@ -527,9 +523,16 @@ class InboxStoreIT extends StoreTest {
     }
 
     @Test
-    void theViewShowsText() {
-        process(message("1", "{\"a\": 1}".getBytes(StandardCharsets.UTF_8), 7));
-        String sql = "select payload_text from idempotency_inbox_readable";
-        assertThat(this.jdbc.queryForObject(sql, String.class)).isEqualTo("{\"a\": 1}");
+    void theViewShowsTextAndJsonThoughOtherPayloadsAreNone() {
+        process(message("1", "{\"a\": 1}".getBytes(StandardCharsets.UTF_8), 7), message("no json"), message("nothing"));
+        this.jdbc.update("update idempotency_inbox set payload = null where message_id = 'nothing'");
+        List<Map<String, Object>> rows =
+                this.jdbc.queryForList("select * from idempotency_inbox_readable order by message_id");
+        assertThat(rows).extracting(row -> row.get("payload_text")).containsExactly("{\"a\": 1}", "no json", null);
+        if (this.server != StoreServer.H2) {
+            assertThat(rows)
+                    .extracting(row -> String.valueOf(row.get("payload_json")))
+                    .containsExactly("{\"a\": 1}", "null", "null");
+        }
     }
 }

@@ -80,6 +80,7 @@ class InboxValuesTests {
         headers.add("message-type", "x".repeat(300).getBytes(StandardCharsets.UTF_8));
         assertThat(keep(headers, "v", ELSEWHERE, false).type()).isEqualTo("x".repeat(255));
         assertThat(keep(new RecordHeaders(), "v", ELSEWHERE, false).type()).isEqualTo("java.lang.String");
+        assertThat(keep(new RecordHeaders(), null, ELSEWHERE, false).type()).isNull();
     }
 
     @Test
@@ -88,6 +89,9 @@ class InboxValuesTests {
         this.received.beginPoll();
         this.received.remember(headers, false, ByteBuffer.wrap(new byte[] {1}));
         assertThat(keep(headers, "changed", ELSEWHERE, false).payload()).containsExactly(1);
+        Headers tombstone = new RecordHeaders();
+        this.received.remember(tombstone, true, ByteBuffer.wrap(new byte[] {1}));
+        assertThat(keep(tombstone, null, ELSEWHERE, false).omitted()).isNull();
         StoredMessage unknown = keep(new RecordHeaders(), "changed", ELSEWHERE, false);
         assertThat(unknown.payloadSize()).isNull();
         assertThat(unknown.omitted()).isEqualTo(StoredMessage.UNKNOWN);
