@@ -90,6 +90,7 @@ class ListenerChecksIT {
                 .toList();
     }
 
+    /** Hikari's own size is enough for their nine threads. */
     @Test
     void listenersWithoutFaultsAreNamedInTheLogAndLazyOnesCheckedWhenTheyAreCreated(CapturedOutput output) {
         try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
@@ -117,42 +118,6 @@ class ListenerChecksIT {
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(8);
         }
-    }
-
-    /** Hikari's own size is enough for three listeners with three threads each. */
-    @ParameterizedTest
-    @CsvSource({"3, 10, false", "3, 9, true", "3, 1, true"})
-    void aPoolThatListenersCanUseUpIsWarnedOf(int concurrency, int size, boolean warned, CapturedOutput output) {
-        List<String> properties = List.of(
-                "topic=" + TOPIC,
-                "spring.kafka.listener.auto-startup=false",
-                "spring.kafka.listener.concurrency=" + concurrency,
-                "spring.datasource.hikari.maximum-pool-size=" + size);
-        try (TestApplication app = TestApplication.start(database, properties, ThreeListeners.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-        }
-        awaitBrokerChecks();
-        assertThat(reported(output)).hasSize(warned ? 1 : 0);
-        if (warned) {
-            assertThat(reported(output).get(0))
-                    .contains("[pool-size]", "have 9 threads", "the pool has %d connections".formatted(size))
-                    .contains("Set spring.datasource.hikari.maximum-pool-size to 10 or more");
-        }
-    }
-
-    static class ThreeListeners {
-
-        @KafkaListener(topics = "${topic}", groupId = "first")
-        @IdempotentListener(lock = "'one'")
-        void first(String payload) {}
-
-        @KafkaListener(topics = "${topic}", groupId = "second")
-        @IdempotentListener
-        void second(String payload) {}
-
-        @KafkaListener(topics = "${topic}", groupId = "third", batch = "true")
-        @IdempotentListener
-        void third(List<String> payloads) {}
     }
 
     @Test
@@ -239,7 +204,7 @@ class ListenerChecksIT {
         @IdempotentListener
         public void transactional(String payload) {}
 
-        @KafkaListener(topics = "${topic}", groupId = "keyed")
+        @KafkaListener(topics = "${topic}", groupId = "keyed", concurrency = "4")
         @IdempotentListener(consumer = "keyed", key = "#payload", retention = "30d")
         void keyed(String payload) {}
 
