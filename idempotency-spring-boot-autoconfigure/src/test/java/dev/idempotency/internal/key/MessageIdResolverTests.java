@@ -31,7 +31,6 @@ import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -92,18 +91,6 @@ class MessageIdResolverTests {
         assertThatThrownBy(() -> MessageIdText.idsNamed("ledger", " ".repeat(1_000_000)))
                 .message()
                 .hasSizeLessThan(2_000);
-    }
-
-    @ParameterizedTest
-    @NullSource
-    @ValueSource(strings = {" \t \u2007", " \r\n", "null"})
-    void aMissingOrBlankKeyNamesTheRecordAndTheRemedy(String key) {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> resolve(key))
-                .withMessageContaining("orders-2@17")
-                .withMessageContaining("'ledger'")
-                .withMessageContaining("idempotency.key.on-missing=process")
-                .matches(InvalidMessageKeyException::isMissing);
     }
 
     @Test

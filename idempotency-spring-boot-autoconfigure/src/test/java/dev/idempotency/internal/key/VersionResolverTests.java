@@ -103,6 +103,7 @@ class VersionResolverTests {
         assertThatExceptionOfType(InvalidMessageKeyException.class)
                 .isThrownBy(() -> resolve("#payload", given))
                 .withMessageContaining("topic-1@5")
+                .withMessageContaining("'billing'")
                 .withMessageContaining("@IdempotentListener(version = …)")
                 .matches(InvalidMessageKeyException::isMissing);
     }

@@ -113,14 +113,6 @@ class MessageIdInterceptorTests {
                 .containsExactly(first);
     }
 
-    @Test
-    void aRecordThatIsSentAgainKeepsItsId() {
-        ProducerRecord<Object, Object> record = record("key");
-        String id = idOf(send(record));
-        assertThat(idOf(send(record))).isEqualTo(id);
-        assertThat(idOf("key")).as("an equal one is another message").isNotEqualTo(id);
-    }
-
     @ParameterizedTest
     @CsvSource({"true", "false"})
     void aRecordThatIsSentAgainKeepsItsIdThoughAnInterceptorMakesAnotherOneOfIt(boolean withHeaders) {
