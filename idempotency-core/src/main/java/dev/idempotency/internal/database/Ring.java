@@ -78,14 +78,18 @@ public final class Ring {
         }
     }
 
-    /** Read in the present transaction while the next step of a switch may be taken at any time. */
+    /**
+     * An instance that has seen a switch begin reads it in each transaction: one that began before the next step does not see all
+     * that was claimed until then, and must not take that step because others have.
+     */
     private Layout layout() {
-        Layout known = this.layout;
-        if (known == null || known.state().equals(BOTH)) {
-            known = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
-            this.layout = known;
+        Layout first = this.layout;
+        if (first != null && !first.state().equals(BOTH)) {
+            return first;
         }
-        return known;
+        Layout found = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
+        this.layout = (first == null) ? found : first;
+        return found;
     }
 
     private @Nullable Layout find(JdbcTemplate jdbc) {

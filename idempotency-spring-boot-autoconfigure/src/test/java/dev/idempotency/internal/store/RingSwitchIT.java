@@ -27,6 +27,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** An existing table becomes a ring while two instances go on claiming, each step as docs/retention.md has it. */
 class RingSwitchIT {
@@ -218,5 +220,30 @@ class RingSwitchIT {
             assertThat(ring.find(List.of(new MessageId("billing", since)))).isEmpty();
             assertThat(this.server.claim(ring, "billing", since)).hasSize(1);
         }
+    }
+
+    /** It would not see what was claimed in the table before the step, though another transaction has seen the step. */
+    @Test
+    void aTransactionThatBeganBeforeAStepDoesNotTakeIt() {
+        JdbcProcessedMessageStore old = this.server.start(RetentionMode.DELETE);
+        this.server.claim(old, "billing", "any");
+        JdbcProcessedMessageStore ring = this.server.start(RetentionMode.RING);
+        this.server.claim(ring, "billing", id(Instant.now()));
+        String id = id(Instant.now());
+        TransactionTemplate repeatable = new TransactionTemplate(this.server.transaction.getTransactionManager());
+        repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+        assertThatException()
+                .isThrownBy(() -> repeatable.executeWithoutResult(status -> {
+                    this.server.count("idempotency_ring");
+                    CompletableFuture.runAsync(() -> {
+                                this.server.claim(old, "billing", id);
+                                step("drain");
+                                this.server.claim(ring, "billing", id(Instant.now()));
+                            })
+                            .join();
+                    assertThat(ring.claim(claims("billing", id))).isEmpty();
+                }))
+                .withStackTraceContaining("could not serialize access");
+        assertThat(this.server.claim(ring, "billing", id)).isEmpty();
     }
 }
