@@ -135,10 +135,9 @@ start:
         :: mode == plain -> insert_into_table()
         :: mode == switching ->
             seen = state;
-            insert_into_slot(seen != ring);
             if
-            :: free && seen == both -> insert_into_table()
-            :: else
+            :: seen == both -> insert_into_table()
+            :: else -> insert_into_slot(seen != ring)
             fi
         :: mode == draining -> insert_into_slot(true)
         :: mode == complete -> insert_into_slot(false)

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL's statements for claims, positions and versions: one, whatever their number. */
 final class PostgresStatements {
@@ -41,35 +40,23 @@ final class PostgresStatements {
                         cast(? as varchar[]), cast(? as varchar[]), cast(? as integer[]), cast(? as bigint[]),
                         cast(? as bigint[]))
                     as claim (message_id, record_topic, record_partition, record_offset, payload_digest)
-                %s
                 order by claim.message_id collate "C"
                 on conflict do nothing
                 returning message_id
                 """;
 
-        private static final String UNLESS_IN = """
-                where not exists (
-                    select 1 from only %s old where old.consumer_id = ? and old.message_id = claim.message_id)
-                """;
-
-        private final @Nullable String one;
+        private final String one;
         private final String many;
 
         Claims(String table) {
             this.one = ONE.formatted(table);
-            this.many = MANY.formatted(table, "");
-        }
-
-        /** Claims only what another table does not have. */
-        Claims(String table, String other) {
-            this.one = null;
-            this.many = MANY.formatted(table, UNLESS_IN.formatted(other));
+            this.many = MANY.formatted(table);
         }
 
         @Override
         public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds)
                 throws SQLException {
-            boolean single = claims.size() == 1 && this.one != null;
+            boolean single = claims.size() == 1;
             try (PreparedStatement statement = connection.prepareStatement(single ? this.one : this.many)) {
                 return StatementTimer.limit(
                         statement,
@@ -83,7 +70,7 @@ final class PostgresStatements {
             return (statement.executeUpdate() == 1) ? Set.of(claim.id()) : Set.of();
         }
 
-        private Set<MessageId> claimMany(PreparedStatement statement, List<Claim> claims) throws SQLException {
+        private static Set<MessageId> claimMany(PreparedStatement statement, List<Claim> claims) throws SQLException {
             String consumer = claims.get(0).id().consumer();
             statement.setString(1, consumer);
             setArray(statement, 2, "varchar", claims, claim -> claim.id().value());
@@ -92,9 +79,6 @@ final class PostgresStatements {
             setArray(statement, 4, "int4", claims, claim -> claim.coordinates().partition());
             setArray(statement, 5, "int8", claims, claim -> claim.coordinates().offset());
             setArray(statement, 6, "int8", claims, Claim::payloadDigest);
-            if (this.one == null) {
-                statement.setString(7, consumer);
-            }
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -23,8 +24,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * {@value #SLOTS} slots, chosen by that time alone; any other is in the table itself, from which the slots inherit.
  *
  * <p>The control row says how wide slots are, and how far an existing table has been switched; only ever forward. State
- * {@code both}: instances without the ring may run, and ids with a time are claimed in a slot and in the table; {@code drain}:
- * they are claimed in a slot unless the table has them from before; {@code ring}: the table has no more of them.
+ * {@code both}: instances with and without the ring may run, and all ids are in the table; {@code drain}: ids with a time are
+ * claimed in a slot unless the table has them from before; {@code ring}: the table has no more of them.
  */
 public final class Ring {
 
@@ -46,7 +47,8 @@ public final class Ring {
     /** In place of a slot: the table itself. It sorts last, and all claim in the order of slots. */
     private static final int NO_SLOT = SLOTS;
 
-    static final String BOTH = "both";
+    private static final String BOTH = "both";
+    private static final String DRAIN = "drain";
     static final String COMPLETE = "ring";
 
     private static final int LOCK_SECONDS = 5;
@@ -73,7 +75,7 @@ public final class Ring {
         }
 
         int slotOf(MessageId id) {
-            long millis = millisOf(id.value());
+            long millis = this.state.equals(BOTH) ? -1 : millisOf(id.value());
             return (millis < 0) ? NO_SLOT : slotAt(millis);
         }
     }
@@ -108,11 +110,6 @@ public final class Ring {
         return layout().slotAt(millis);
     }
 
-    /** The table that an id is claimed in. */
-    public String claimTableOf(MessageId id) {
-        return tableAt(this.database.isRing() ? layout().slotOf(id) : NO_SLOT);
-    }
-
     private String tableAt(int slot) {
         return (slot == NO_SLOT) ? this.database.processedTable() : this.database.slotTable(slot);
     }
@@ -131,37 +128,36 @@ public final class Ring {
                         .reduce(0, (time, digit) -> time * BASE_32.length() + digit);
     }
 
-    /** Claims messages in the slots: one statement for each slot, in their order. */
-    public ClaimStatement claims() {
+    /**
+     * Claims messages in their tables, in the order of the slots, with one statement for each. If the next step of a switch is
+     * taken meanwhile, the table's trigger refuses the claim, and the message is redelivered.
+     *
+     * @param in makes the statement for a table
+     * @param find finds ids that are known; asked in state {@code drain}, in which the table gets no more of them
+     */
+    public ClaimStatement claims(
+            Function<String, ClaimStatement> in, Function<List<MessageId>, Map<MessageId, ?>> find) {
+        if (!this.database.isRing()) {
+            return in.apply(this.database.processedTable());
+        }
         List<ClaimStatement> statements = IntStream.rangeClosed(0, NO_SLOT)
-                .mapToObj(slot -> this.database.dialect().claimIn(tableAt(slot)))
+                .mapToObj(slot -> in.apply(tableAt(slot)))
                 .toList();
         return (connection, claims, timeoutSeconds) -> {
             Layout now = layout();
             ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
+            Map<MessageId, ?> known = now.state().equals(DRAIN)
+                    ? find.apply(claims.stream().map(Claim::id).toList())
+                    : Map.of();
             Map<Integer, List<Claim>> bySlot = claims.stream()
+                    .filter(claim -> !known.containsKey(claim.id()))
                     .collect(Collectors.groupingBy(claim -> now.slotOf(claim.id()), TreeMap::new, Collectors.toList()));
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
-            for (Map.Entry<Integer, List<Claim>> entry : bySlot.entrySet()) {
-                int slot = entry.getKey();
-                ClaimStatement statement = (slot == NO_SLOT || now.state().equals(COMPLETE))
-                        ? statements.get(slot)
-                        : unlessInTable(slot, now.state().equals(BOTH) ? statements.get(NO_SLOT) : null);
-                claimed.addAll(statement.execute(connection, entry.getValue(), deadline.secondsLeft()));
+            for (Map.Entry<Integer, List<Claim>> slot : bySlot.entrySet()) {
+                claimed.addAll(
+                        statements.get(slot.getKey()).execute(connection, slot.getValue(), deadline.secondsLeft()));
             }
             return claimed;
-        };
-    }
-
-    /** If the next step is taken meanwhile, the table's trigger refuses the claim, and the message is redelivered. */
-    private ClaimStatement unlessInTable(int slot, @Nullable ClaimStatement inTable) {
-        ClaimStatement inSlot =
-                new PostgresStatements.Claims(this.database.slotTable(slot), this.database.processedTable());
-        return (connection, claims, seconds) -> {
-            Set<MessageId> free = inSlot.execute(connection, claims, seconds);
-            List<Claim> rest =
-                    claims.stream().filter(claim -> free.contains(claim.id())).toList();
-            return (inTable == null || rest.isEmpty()) ? free : inTable.execute(connection, rest, seconds);
         };
     }
 
@@ -170,8 +166,8 @@ public final class Ring {
         if (!isComplete()) {
             return this.database.processedTable();
         }
-        String table = claimTableOf(id);
-        return table.equals(this.database.processedTable()) ? this.database.processedTableAlone() : table;
+        int slot = this.database.isRing() ? layout().slotOf(id) : NO_SLOT;
+        return (slot == NO_SLOT) ? this.database.processedTableAlone() : tableAt(slot);
     }
 
     /** Makes the control row, or compares it with the settings: a ring of another width is refused if the width is required. */

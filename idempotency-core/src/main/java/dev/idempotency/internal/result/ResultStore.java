@@ -78,7 +78,7 @@ public final class ResultStore {
                     null);
         }
         StoreExceptionTranslator.attempt(() -> "keep the result of " + id, () -> {
-            String claims = this.ring.claimTableOf(id);
+            String claims = this.ring.tableOf(id);
             String sql = this.database.dialect().resultReplacementIn(this.database.resultTable(), claims);
             return this.jdbc.update(sql, name, text, id.consumer(), id.value());
         });

@@ -97,8 +97,7 @@ final class ClaimTable<T> {
                     sql + "?" + ", ?".repeat(some.size() - 1) + ")" + ending,
                     row -> {
                         MessageId id = new MessageId(consumer, row.getString(1));
-                        // During a switch to a ring an id may be in two tables: the original is in the first.
-                        found.putIfAbsent(id, this.reader.read(id, row, 2));
+                        found.put(id, this.reader.read(id, row, 2));
                     },
                     Stream.concat(Stream.of(consumer), some.stream().map(MessageId::value))
                             .toArray());

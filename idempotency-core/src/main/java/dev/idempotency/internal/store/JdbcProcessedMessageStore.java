@@ -90,16 +90,17 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         Dialect dialect = database.dialect();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.claim = (database.isRing()) ? new Ring(database).claims() : dialect.claimIn(database.processedTable());
+        Ring ring = new Ring(database);
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),
-                new Ring(database)::tableOf,
+                ring::tableOf,
                 database.activityTable(),
                 "record_topic, record_partition, record_offset, %s, %s, payload_digest"
                         .formatted(dialect.secondsOf("processed_at"), dialect.secondsOf(dialect.now())),
                 JdbcProcessedMessageStore::read,
                 database.processedEstimate());
+        this.claim = ring.claims(dialect::claimIn, ids -> this.table.find(ids, "", this.transaction.lookUps()));
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
         this.deleteResult = DELETE_OF_MESSAGE.formatted(database.resultTable());
         this.deleteSteps = DELETE_OF_MESSAGE.formatted(database.stepTable());

@@ -10,7 +10,6 @@ import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -21,14 +20,18 @@ import org.springframework.jdbc.BadSqlGrammarException;
  * alone, messages are claimed first until there is a new one.
  */
 record ClaimAtCommitStrategy(
-        MessageIdStrategy claimFirst, ClaimTransaction transaction, Ring ring, Map<String, ClaimStatement> statements)
+        MessageIdStrategy claimFirst, ClaimTransaction transaction, Ring ring, ClaimStatement claimAndCommit)
         implements ClaimAfterCallStrategy {
 
     ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
-        this(claimFirst, new ClaimTransaction(database, claimTimeout), new Ring(database), new ConcurrentHashMap<>());
+        this(
+                claimFirst,
+                new ClaimTransaction(database, claimTimeout),
+                new Ring(database),
+                new Ring(database).claims(PostgresClaimWithCommit::new, ids -> Map.of()));
     }
 
-    /** Claims first while a table is being switched to a ring, as that takes more than one statement. */
+    /** Claims first while a table is being switched to a ring, as that may take more than one statement. */
     @Override
     public ClaimStrategy within(boolean ownTransaction) {
         return (ownTransaction && !this.claimFirst.expectsDuplicates() && this.ring.isComplete())
@@ -43,9 +46,7 @@ record ClaimAtCommitStrategy(
         if (message.id() != null) {
             Claim claim = new Claim(message.id(), message.coordinates(), message.payloadDigest());
             try {
-                String claimed = this.ring.claimTableOf(message.id());
-                this.transaction.claim(
-                        this.statements.computeIfAbsent(claimed, PostgresClaimWithCommit::new), List.of(claim));
+                this.transaction.claim(this.claimAndCommit, List.of(claim));
             } catch (BadSqlGrammarException | PermissionDeniedDataAccessException ex) {
                 // The table is not what it was. All else is a failure of the commit, as any listener may have.
                 throw StoreExceptionTranslator.translate("claim " + message.coordinates(), ex);
