@@ -58,7 +58,7 @@ final class JdbcStoreConfiguration {
                 "processed", new ProcessedMessagePurge(database), consumers::retentions, orphansAfter));
         all.add(new ProcessedMessageCleanup(
                 "versions",
-                ProcessedMessagePurge.ofVersions(database),
+                ProcessedMessagePurge.ofOwnActivity(database, database.versionTable()),
                 () -> consumers.recognisedBy(DeduplicationStrategy.VERSION).retentions(),
                 orphansAfter));
         all.add(new ProcessedMessageCleanup(

@@ -179,7 +179,7 @@ public final class RingOfTables implements Scenario {
         double empty() {
             long start = System.nanoTime();
             if (!new RingCleanup(this.database, Map::of, null)
-                    .empty(this.slot, Map.of(CONSUMER, Instant.now().minusSeconds(86_400)))) {
+                    .empty(this.slot, consumer -> Instant.now().minusSeconds(86_400))) {
                 throw new IllegalStateException("The slot was not emptied");
             }
             return (System.nanoTime() - start) / 1e9;

@@ -51,7 +51,7 @@ class SlotEmptier implements SmartLifecycle, Runnable {
             int slot = ThreadLocalRandom.current().nextInt(8);
             try {
                 this.jdbc.update(FILL.formatted(slot, this.instance + "/" + System.nanoTime()));
-                if (this.cleanup.empty(slot, Map.of("filler", Instant.now()))) {
+                if (this.cleanup.empty(slot, consumer -> consumer.equals("filler") ? Instant.now() : Instant.EPOCH)) {
                     this.jdbc.update("insert into emptied values (?)", slot);
                 }
                 TimeUnit.MILLISECONDS.sleep(200);

@@ -13,10 +13,10 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -77,15 +77,17 @@ public final class RingCleanup implements CleanupTask {
     private static final String PUT_BACK = "insert into %1$s select (cast(? as %1$s)).*";
 
     private static final String DELETE = """
-            delete from %1$s
-            where consumer_id = ? and message_id = any (array(
-                select message_id
-                from %1$s
-                where consumer_id = ? and message_id > ? and processed_at < ?
-                order by message_id
-                limit ?
-                for update skip locked))
-            returning message_id
+            with deleted as (
+                delete from %1$s
+                where consumer_id = ? and message_id = any (array(
+                    select message_id
+                    from %1$s
+                    where consumer_id = ? and message_id > ? and processed_at < ?
+                    order by message_id
+                    limit ?
+                    for update skip locked))
+                returning message_id)
+            select count(*), max(message_id) from deleted
             """;
 
     private final IdempotencyDatabase database;
@@ -103,7 +105,7 @@ public final class RingCleanup implements CleanupTask {
         this.retentions = retentions;
         this.orphansAfter = orphansAfter;
         this.ring = new Ring(database);
-        this.activity = ProcessedMessagePurge.ofActivity(database);
+        this.activity = ProcessedMessagePurge.ofOwnActivity(database, database.activityTable());
         this.transaction = database.newTransaction();
         this.jdbc = database.jdbc(LOCKED_SECONDS);
     }
@@ -121,14 +123,14 @@ public final class RingCleanup implements CleanupTask {
         List<Integer> due = dueSlots();
         for (int slot : due) {
             backlogs.add(limit -> {
-                empty(slot, cutoffs(slot));
+                empty(slot, this::cutoff);
                 return 0;
             });
         }
-        int next = due.get(2);
-        cutoffs(next)
-                .forEach((consumer, cutoff) ->
-                        backlogs.add(new Drain<>("", (after, limit) -> delete(next, consumer, cutoff, after, limit))));
+        String next = this.database.slotTable(due.get(2));
+        for (String consumer : this.transaction.execute(status -> this.database.consumersIn(next, this.jdbc))) {
+            backlogs.add(new Drain<>("", (after, limit) -> delete(next, consumer, after, limit)));
+        }
         backlogs.addAll(new ProcessedMessageCleanup("", this.activity, this.retentions, null).backlogs());
         return backlogs;
     }
@@ -166,34 +168,27 @@ public final class RingCleanup implements CleanupTask {
         return Stream.of(3, 2, 1).map(ahead -> (current + ahead) % Ring.SLOTS).toList();
     }
 
-    /** Returns the times before which messages of the consumers in a slot have expired. */
-    public Map<String, Instant> cutoffs(int slot) {
-        Map<String, Duration> known = this.retentions.get();
-        return this.transaction.execute(status -> {
-            Map<String, Instant> cutoffs = new TreeMap<>();
-            for (String consumer : this.database.consumersIn(this.database.slotTable(slot), this.jdbc)) {
-                Duration retention = known.get(consumer);
-                if (retention != null) {
-                    cutoffs.put(consumer, this.activity.expiredBefore(consumer, retention, BEGINNING));
-                } else if (this.orphansAfter != null) {
-                    cutoffs.put(consumer, this.activity.abandonedBefore(consumer, this.orphansAfter, BEGINNING));
-                }
-            }
-            return cutoffs;
-        });
+    /** Returns the time before which messages of a consumer have expired, by the activity that was noted. */
+    public Instant cutoff(String consumer) {
+        Duration retention = this.retentions.get().get(consumer);
+        if (retention != null) {
+            return this.activity.expiredBefore(consumer, retention, BEGINNING);
+        }
+        return (this.orphansAfter != null)
+                ? this.activity.abandonedBefore(consumer, this.orphansAfter, BEGINNING)
+                : BEGINNING;
     }
 
     /**
      * Empties a slot if next to nothing in it is younger than the cutoff of its consumer; puts the rest back.
      *
-     * @param cutoffs from {@link #cutoffs}; they only move forward
+     * @param cutoffs see {@link #cutoff}
      * @return whether it did; if not, it may be tried again at any time
      */
-    public boolean empty(int slot, Map<String, Instant> cutoffs) {
+    public boolean empty(int slot, Function<String, Instant> cutoffs) {
         String table = this.database.slotTable(slot);
         try {
-            return !cutoffs.isEmpty()
-                    && this.transaction.execute(status -> findKept(table, cutoffs)) != null
+            return this.transaction.execute(status -> findKept(table, cutoffs)) != null
                     && this.transaction.execute(status -> emptyLocked(table, cutoffs));
         } catch (DataAccessException ex) {
             SQLException cause = StoreExceptionTranslator.innermost(ex);
@@ -205,7 +200,7 @@ public final class RingCleanup implements CleanupTask {
         }
     }
 
-    private boolean emptyLocked(String table, Map<String, Instant> cutoffs) {
+    private boolean emptyLocked(String table, Function<String, Instant> cutoffs) {
         this.jdbc.execute("set local lock_timeout = '300ms'");
         this.jdbc.execute("lock table only %s in access exclusive mode".formatted(table));
         List<Object[]> kept = findKept(table, cutoffs);
@@ -219,12 +214,12 @@ public final class RingCleanup implements CleanupTask {
     }
 
     /** Returns the rows to be put back, or {@code null} if the slot may not be emptied now. */
-    private @Nullable List<Object[]> findKept(String table, Map<String, Instant> cutoffs) {
+    private @Nullable List<Object[]> findKept(String table, Function<String, Instant> cutoffs) {
         // By the index on the time, which tells at once if all of a slot is older, whatever the statistics say.
         this.jdbc.execute("set local enable_seqscan = off");
         List<Object[]> kept = new ArrayList<>();
-        for (String consumer : this.database.consumersIn(table, this.jdbc)) {
-            Instant cutoff = cutoffs.getOrDefault(consumer, BEGINNING);
+        List<String> consumers = this.database.consumersIn(table, this.jdbc);
+        for (String consumer : consumers) {
             int rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
             // By the primary key if they are few, and otherwise by the time.
             String key = (rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
@@ -232,26 +227,25 @@ public final class RingCleanup implements CleanupTask {
                     YOUNG.formatted(table, key, MAX_KEPT + 1),
                     (row, number) -> new Object[] {row.getString(1)},
                     consumer,
-                    cutoff.atOffset(ZoneOffset.UTC)));
+                    cutoffs.apply(consumer).atOffset(ZoneOffset.UTC)));
             if (kept.size() > MAX_KEPT) {
                 return null;
             }
         }
-        return (kept.isEmpty() || this.jdbc.queryForObject(LARGE, Boolean.class, table)) ? kept : null;
+        boolean due = kept.isEmpty() ? !consumers.isEmpty() : this.jdbc.queryForObject(LARGE, Boolean.class, table);
+        return due ? kept : null;
     }
 
     /** Deletes expired messages of a consumer from a slot that cannot be emptied, in the order of their ids. */
-    private Purged<String> delete(int slot, String consumer, Instant cutoff, String after, int limit) {
+    private Purged<String> delete(String table, String consumer, String after, int limit) {
         JdbcTemplate template = this.database.jdbc(ProcessedMessagePurge.TIMEOUT_SECONDS);
-        List<String> ids = this.transaction.execute(status -> template.queryForList(
-                DELETE.formatted(this.database.slotTable(slot)),
-                String.class,
+        return this.transaction.execute(status -> template.queryForObject(
+                DELETE.formatted(table),
+                (row, number) -> new Purged<>(row.getInt(1), Objects.requireNonNullElse(row.getString(2), after)),
                 consumer,
                 consumer,
                 after,
-                cutoff.atOffset(ZoneOffset.UTC),
+                cutoff(consumer).atOffset(ZoneOffset.UTC),
                 limit));
-        return new Purged<>(
-                ids.size(), ids.stream().max(Comparator.naturalOrder()).orElse(after));
     }
 }

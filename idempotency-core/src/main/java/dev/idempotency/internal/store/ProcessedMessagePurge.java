@@ -94,17 +94,12 @@ public final class ProcessedMessagePurge {
                 database, database.stepTable(), database.activityTable(), "and status = 'done' ");
     }
 
-    /** For the table that tells, with a ring, when consumers were active. */
-    public static ProcessedMessagePurge ofActivity(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.activityTable(), database.activityTable(), "");
-    }
-
     /**
-     * For the table of versions, counted from an entity's last change. Its rows alone tell when the consumer was active: in
-     * the table of processed messages it has none, or rows of a strategy that it had before.
+     * For a table whose rows alone tell when a consumer was active, such as the one of versions, counted from an entity's last
+     * change: in the table of processed messages it has none, or rows of a strategy that it had before.
      */
-    public static ProcessedMessagePurge ofVersions(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable(), "");
+    public static ProcessedMessagePurge ofOwnActivity(IdempotencyDatabase database, String table) {
+        return new ProcessedMessagePurge(database, table, table, "");
     }
 
     /** How many rows were deleted, and where the next purge begins. */

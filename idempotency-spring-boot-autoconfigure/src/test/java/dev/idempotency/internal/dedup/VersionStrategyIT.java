@@ -268,7 +268,7 @@ class VersionStrategyIT extends StoreTest {
                     String.valueOf(hours));
         }
         claim(at(5, "changed", 2));
-        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(this.database);
+        ProcessedMessagePurge purge = ProcessedMessagePurge.ofOwnActivity(this.database, this.database.versionTable());
         assertThat(purge.consumers()).containsExactly(CONSUMER);
         assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
                         .rows())

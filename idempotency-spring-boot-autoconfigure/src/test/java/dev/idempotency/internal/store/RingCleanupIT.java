@@ -86,12 +86,8 @@ class RingCleanupIT {
     }
 
     private boolean empty() {
-        return this.ring.empty(this.slot, cutoffs());
-    }
-
-    private Map<String, Instant> cutoffs() {
         this.ring.noteActivity();
-        return this.ring.cutoffs(this.slot);
+        return this.ring.empty(this.slot, this.ring::cutoff);
     }
 
     private int rows() {
@@ -180,7 +176,7 @@ class RingCleanupIT {
                 "update only idempotency_processed set processed_at = ?::timestamptz where message_id = 'back'",
                 quarter.plusSeconds(600).toString());
         minutes.noteActivity();
-        assertThat(minutes.cutoffs(this.slot).get("idle")).isBefore(quarter.plusSeconds(60));
+        assertThat(minutes.cutoff("idle")).isBefore(quarter.plusSeconds(60));
     }
 
     /** The claim commits while the emptying waits for it: it is seen by the look under the lock. */
@@ -274,19 +270,19 @@ class RingCleanupIT {
 
     @Test
     void twoInstancesMayEmptyTheSameSlot() {
-        Map<String, Instant> cutoffs = cutoffs();
+        this.ring.noteActivity();
         List<CompletableFuture<Boolean>> both = List.of(
-                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, cutoffs)),
-                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, cutoffs)));
+                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, this.ring::cutoff)),
+                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, this.ring::cutoff)));
         assertThat(both.stream().map(CompletableFuture::join)).contains(true);
         assertThat(rows()).isZero();
     }
 
     @Test
-    void aConsumerThatComesAfterTheCutoffsIsKept() {
-        Map<String, Instant> cutoffs = cutoffs();
+    void aConsumerWhoseActivityIsNotNotedIsKept() {
+        this.ring.noteActivity();
         fill("new", daysAgo(8), 1);
-        assertThat(this.ring.empty(this.slot, cutoffs)).isFalse();
+        assertThat(this.ring.empty(this.slot, this.ring::cutoff)).isFalse();
         assertThat(rows()).isEqualTo(101);
     }
 }
