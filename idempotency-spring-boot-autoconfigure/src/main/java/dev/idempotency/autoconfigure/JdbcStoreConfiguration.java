@@ -4,7 +4,6 @@ import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.internal.database.Dialect;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.event.ConsumerRegistry;
 import dev.idempotency.internal.operation.DeclaredConsumers;
 import dev.idempotency.internal.result.ResultStore;
@@ -97,21 +96,18 @@ final class JdbcStoreConfiguration {
         return new BusinessKeyLocks(store.database(), properties.lock().timeout());
     }
 
-    /** The pool's own size, if it is of a kind that Spring Boot knows. */
+    /** They know the pool's size, if it is of a kind that Spring Boot knows. */
     @Bean
-    PoolSize idempotencyPoolSize(
-            JdbcProcessedMessageStore store, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-        return () -> pools.stream()
+    Steps idempotencySteps(
+            JdbcProcessedMessageStore store,
+            ResultStore results,
+            ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+        return new Steps(store.database(), results, () -> pools.stream()
                 .map(pool -> pool.getDataSourcePoolMetadata(store.dataSource()))
                 .filter(Objects::nonNull)
                 .map(DataSourcePoolMetadata::getMax)
                 .filter(max -> max != null && max > 0)
                 .findFirst()
-                .orElse(Integer.MAX_VALUE);
-    }
-
-    @Bean
-    Steps idempotencySteps(JdbcProcessedMessageStore store, ResultStore results, PoolSize poolSize) {
-        return new Steps(store.database(), results, poolSize);
+                .orElse(Integer.MAX_VALUE));
     }
 }

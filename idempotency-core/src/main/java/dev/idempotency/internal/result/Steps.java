@@ -7,13 +7,13 @@ import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.event.StepOutcome;
 import dev.idempotency.internal.database.EpochSeconds;
 import dev.idempotency.internal.database.IdempotencyDatabase;
-import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
@@ -44,7 +44,7 @@ public final class Steps {
             """;
 
     private final ResultStore results;
-    private final PoolSize poolSize;
+    private final IntSupplier poolSize;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
     private final String table;
@@ -52,7 +52,7 @@ public final class Steps {
     private final String complete;
     private final String markSettled;
 
-    public Steps(IdempotencyDatabase database, ResultStore results, PoolSize poolSize) {
+    public Steps(IdempotencyDatabase database, ResultStore results, IntSupplier poolSize) {
         this.results = results;
         this.poolSize = poolSize;
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
@@ -76,6 +76,11 @@ public final class Steps {
             @Nullable String result,
             @Nullable Instant at) {}
 
+    /** How many connections the pool has at most; the highest number if that is not known. */
+    public int poolSize() {
+        return this.poolSize.getAsInt();
+    }
+
     /** Runs the steps of a consumer. Its messages must be claimed before, so that no other attempt runs them meanwhile. */
     public StepRunner reportedTo(IdempotencyEventListener listener) {
         return (id, name, type, call) -> {
@@ -83,7 +88,7 @@ public final class Steps {
                     StringUtils.hasText(name) && name.length() <= LONGEST_NAME,
                     () -> "The name of a step has 1 to %d characters, not '%s'".formatted(LONGEST_NAME, name));
             Assert.state(
-                    this.poolSize.getAsInt() > 1,
+                    poolSize() > 1,
                     "A step is recorded on a second connection while the listener's transaction holds the first, but the pool"
                             + " has one only. Set spring.datasource.hikari.maximum-pool-size to 2 or more.");
             Consumer<StepOutcome> report = outcome -> listener.step(id, name, outcome);

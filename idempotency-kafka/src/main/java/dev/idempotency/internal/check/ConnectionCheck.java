@@ -2,8 +2,8 @@ package dev.idempotency.internal.check;
 
 import dev.idempotency.StartupCheck;
 import dev.idempotency.internal.check.Findings.Report;
-import dev.idempotency.internal.database.PoolSize;
 import dev.idempotency.internal.definition.ProtectedListener;
+import dev.idempotency.internal.result.Steps;
 import dev.idempotency.internal.store.BusinessKeyLocks;
 import java.util.List;
 import java.util.function.Supplier;
@@ -29,8 +29,8 @@ record ConnectionCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedL
                 .mapToInt(each ->
                         (each instanceof ConcurrentMessageListenerContainer<?, ?> many) ? many.getConcurrency() : 1)
                 .sum();
-        int connections = this.beanFactory.getBeanProvider(PoolSize.class).stream()
-                .mapToInt(PoolSize::getAsInt)
+        int connections = this.beanFactory.getBeanProvider(Steps.class).stream()
+                .mapToInt(Steps::poolSize)
                 .findFirst()
                 .orElse(Integer.MAX_VALUE);
         // One finding for all of them.
