@@ -85,8 +85,9 @@ public final class Steps {
     public StepRunner reportedTo(IdempotencyEventListener listener) {
         return (id, name, type, call) -> {
             Assert.isTrue(
-                    StringUtils.hasText(name) && name.length() <= LONGEST_NAME,
-                    () -> "The name of a step has 1 to %d characters, not '%s'".formatted(LONGEST_NAME, name));
+                    StringUtils.hasText(name) && name.length() <= LONGEST_NAME && MessageId.whyRefused(name) == null,
+                    () -> "The name of a step has 1 to %d characters that databases take, not '%s'"
+                            .formatted(LONGEST_NAME, name));
             Assert.state(
                     poolSize() > 1,
                     "A step is recorded on a second connection while the listener's transaction holds the first, but the pool"

@@ -1,6 +1,7 @@
 package dev.idempotency.internal.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.DeduplicationStrategy;
@@ -229,6 +230,20 @@ class StepsIT extends SharedApplicationTest {
         awaitCaughtUp("misuse");
         assertThat(output).contains("A result of type java.util.List could not be read again");
         assertThat(steps("misuse", "executed")).isZero();
+    }
+
+    /** It could not be recorded after the call, which every attempt would repeat. */
+    @ParameterizedTest
+    @ValueSource(strings = {" ", "charge/\0", "charge/\ud800"})
+    void aNameThatDatabasesRefuseIsRefusedBeforeTheCall(String name) {
+        List<String> called = new CopyOnWriteArrayList<>();
+        IdempotentOperations operations = this.app.bean(IdempotentOperations.class);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> operations.execute(MessageId.of("requests", "3"), () -> {
+                    context().step(name, Boolean.class, called::add);
+                }))
+                .withMessageContaining("name of a step");
+        assertThat(called).isEmpty();
     }
 
     @Test
