@@ -119,14 +119,14 @@ class RingStoreIT {
     void rowsOfAllSlotsAreCounted() {
         claim(idsOfAllTables().toArray(String[]::new));
         // A connection may report what it inserted after the analysis, which then counts twice until the next one.
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             this.server.jdbc.execute("analyze");
-            assertThat(this.store.statistics(List.of("billing")).rows()).isEqualTo(10);
-        });
-        StoreStatistics statistics = this.store.statistics(List.of("billing"));
-        assertThat(statistics.slots()).hasSize(8).allSatisfy(slot -> {
-            assertThat(slot.rows()).isEqualTo(1);
-            assertThat(slot.age()).isBetween(Duration.ZERO, Duration.ofMinutes(5));
+            StoreStatistics statistics = this.store.statistics(List.of("billing"));
+            assertThat(statistics.rows()).isEqualTo(10);
+            assertThat(statistics.slots()).hasSize(8).allSatisfy(slot -> {
+                assertThat(slot.rows()).isEqualTo(1);
+                assertThat(slot.age()).isBetween(Duration.ZERO, Duration.ofMinutes(5));
+            });
         });
         this.server.jdbc.execute("truncate idempotency_processed_5");
         assertThat(this.store.statistics(List.of()).slots().get(5).age()).isNull();
