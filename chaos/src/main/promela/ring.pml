@@ -1,7 +1,7 @@
 /*
  * The ring of tables: claim, crash, redelivery, emptying of a slot, and switching from one table to the ring.
  *
- * One id, which carries its time, is delivered again and again to two instances. Its row may be in the table and in its
+ * One id, which carries its time, is delivered again and again to two instances. Its row may be in the table or in its
  * slot. An instance is restarted at any point, also in the midst of a transaction, with or without the ring. A cleanup
  * empties the slot; an operator takes the steps of the switch. Until the id has expired, it must be applied once.
  *
