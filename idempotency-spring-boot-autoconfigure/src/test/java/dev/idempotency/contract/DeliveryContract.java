@@ -88,8 +88,15 @@ abstract class DeliveryContract {
                         .expect(effects("a", "fails-once", "c"), deadLetters()),
 
                 // The dead letter cannot be published, with and without a message behind it.
-                undeliverable(kind, "1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
-                undeliverable(kind, "1:a", "2:fails").expect(effects("a"), deadLetters("fails")),
+                undeliverable(kind, "1:a", "2:fails", "3:c")
+                        .whileDeadLettersAreRefused()
+                        .expect(effects("a", "c"), deadLetters("fails")),
+                undeliverable(kind, "1:a", "2:fails")
+                        .whileDeadLettersAreRefused()
+                        .expect(effects("a"), deadLetters("fails")),
+                undeliverable(kind, "1:a", "2:fails-until-repaired")
+                        .untilTheyAreRepaired()
+                        .expect(effects("a", "fails-until-repaired"), deadLetters()),
 
                 // The commit fails; something throws after it; the listener swallows a database error.
                 failing(kind, "fails-at-commit"),
@@ -260,7 +267,6 @@ abstract class DeliveryContract {
     private static Scenario undeliverable(Kind kind, String... messages) {
         return scenario(kind)
                 .send(messages)
-                .whileDeadLettersAreRefused()
                 .unless(kind.container.equals("handled"), "its own error handler publishes nothing")
                 .unless(kind == Kind.RETRYABLE, "Spring Kafka publishes its dead letters");
     }

@@ -146,6 +146,7 @@ abstract class GenericListener {
     private void obey(Order order, int attempt) {
         switch (order.command) {
             case "fails", "fails-after-steps" -> failIf(true);
+            case "fails-until-repaired" -> failIf(!this.journal.repaired);
             case "fails-once", "fails-once-after-steps" -> failIf(attempt == 1);
             case "throws-an-error" -> throw new StackOverflowError("told to fail");
             case "violates-itself", "fails-if-repeated" -> pay(order);

@@ -50,6 +50,7 @@ final class Journal {
     final AtomicInteger arrivals = new AtomicInteger();
     final AtomicInteger cuts = new AtomicInteger(GenericListener.OUTAGE);
     final AtomicInteger refusedByBroker = new AtomicInteger();
+    volatile boolean repaired;
     private final JdbcTemplate control;
     private final Map<String, Integer> reports = new ConcurrentHashMap<>();
     private final Map<Integer, AtomicInteger> attempts = new ConcurrentHashMap<>();

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -139,20 +140,32 @@ final class Scenario {
 
     /** The broker refuses dead letters until it has done so twice. That is shown for as long as it lasts. */
     Scenario whileDeadLettersAreRefused() {
-        this.refusingDeadLetters = true;
         this.circumstances = ", while dead letters are refused";
+        return untilDeadLettersAreRefused(() -> {
+            ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, this.journal.topic + "-dlt");
+            ConfigEntry size = new ConfigEntry("max.message.bytes", "1000000");
+            return TestKafka.sharedAdmin()
+                    .incrementalAlterConfigs(Map.of(topic, List.of(new AlterConfigOp(size, AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        });
+    }
+
+    /** The same, and then their messages succeed. */
+    Scenario untilTheyAreRepaired() {
+        this.circumstances = ", while dead letters are refused, until they are repaired";
+        return untilDeadLettersAreRefused(() -> this.journal.repaired = true);
+    }
+
+    private Scenario untilDeadLettersAreRefused(Callable<?> remedy) {
+        this.refusingDeadLetters = true;
         this.event = application -> {
             await().until(() -> this.journal.refusedByBroker.get() > 1);
             assertThat(application.outagesOf(this.journal))
                     .as("while it waits")
                     .extracting(ConsumerOutage::awaited)
                     .containsExactly(Awaited.DEAD_LETTERS);
-            ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, this.journal.topic + "-dlt");
-            ConfigEntry size = new ConfigEntry("max.message.bytes", "1000000");
-            TestKafka.sharedAdmin()
-                    .incrementalAlterConfigs(Map.of(topic, List.of(new AlterConfigOp(size, AlterConfigOp.OpType.SET))))
-                    .all()
-                    .get(30, TimeUnit.SECONDS);
+            remedy.call();
             awaitDone();
             await().until(() -> application.outagesOf(this.journal).isEmpty());
         };

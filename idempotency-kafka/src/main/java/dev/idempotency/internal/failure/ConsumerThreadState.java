@@ -30,6 +30,8 @@ public final class ConsumerThreadState {
 
     private final Map<TopicPartition, Long> starts = new ConcurrentHashMap<>();
 
+    private Runnable afterRetry = () -> {};
+
     private @Nullable Duration requestedPause;
 
     private ConsumerThreadState() {}
@@ -47,6 +49,7 @@ public final class ConsumerThreadState {
     public void commit(List<? extends ConsumerRecord<?, ?>> records) {
         for (ConsumerRecord<?, ?> record : records) {
             this.committed.merge(partitionOf(record), record.offset(), Math::max);
+            endRetry(record);
         }
     }
 
@@ -87,23 +90,26 @@ public final class ConsumerThreadState {
         return this.starts;
     }
 
-    void expectRetry(ConsumerRecord<?, ?> record) {
+    /** Calls {@code ended} when a retried record is done. */
+    void expectRetry(ConsumerRecord<?, ?> record, Runnable ended) {
         this.retried.put(partitionOf(record), record.offset());
+        this.afterRetry = ended;
     }
 
     /** The record is done, and so are those before it in its partition. */
     void endRetry(ConsumerRecord<?, ?> record) {
-        this.retried.computeIfPresent(
-                partitionOf(record), (partition, offset) -> (offset > record.offset()) ? offset : null);
+        if (!this.retried.isEmpty()
+                && this.retried.getOrDefault(partitionOf(record), Long.MAX_VALUE) <= record.offset()) {
+            this.retried.remove(partitionOf(record));
+            this.afterRetry.run();
+        }
     }
 
     /** Whether a failed record is still to be redelivered. */
     boolean isRetryExpected() {
-        this.retried.entrySet().removeIf(entry -> this.committed.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
         return !this.retried.isEmpty();
     }
 
-    /** Whether the partition's failed record was to be redelivered when {@link #isRetryExpected} last looked. */
     boolean isRetryExpected(TopicPartition partition) {
         return this.retried.containsKey(partition);
     }

@@ -7,7 +7,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
-import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -33,7 +32,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         }
         try {
             handleFirst(failure, records, consumer, container);
-            endRetry(first);
+            ConsumerThreadState.current().endRetry(first);
             this.suspension.reportDeadLetter(first, failure);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer);
@@ -104,14 +103,14 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
                     throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
                 }
             }
-            endRetry(failed);
+            ConsumerThreadState.current().endRetry(failed);
         } catch (Throwable ex) {
             RuntimeException kept =
                     this.suspension.ensureRedelivery(ex, this.delegate, Redelivery.asList(data), consumer);
             if (Redelivery.isSoughtBack(List.of(failed), consumer)) {
                 recordRetry(failed);
             } else {
-                endRetry(failed);
+                ConsumerThreadState.current().endRetry(failed);
             }
             throw kept;
         } finally {
@@ -129,13 +128,8 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         throw new AssertionError("The listener cannot be called again: throw an exception for redelivery");
     }
 
-    private void endRetry(ConsumerRecord<?, ?> record) {
-        ConsumerThreadState.current().endRetry(record);
-        this.suspension.retainDeadLetters();
-    }
-
     private void recordRetry(ConsumerRecord<?, ?> record) {
-        ConsumerThreadState.current().expectRetry(record);
+        ConsumerThreadState.current().expectRetry(record, this.suspension::retainDeadLetters);
         this.suspension.pauseIfRequested(record);
         this.suspension.observer().retried(1);
     }
@@ -199,15 +193,5 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         ConsumerThreadState.current().rebalance(consumer.assignment(), partitions);
         this.suspension.rebalance(consumer.assignment());
         this.delegate.onPartitionsAssigned(consumer, partitions, publishPause);
-    }
-
-    @Override
-    public LogAccessor logger() {
-        return this.delegate.logger();
-    }
-
-    @Override
-    public String toString() {
-        return this.delegate + ", after outages";
     }
 }
