@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -39,10 +40,10 @@ record ContainerSuspension(
     boolean trySuspend(Exception failure, List<? extends ConsumerRecord<?, ?>> records) {
         ConsumerThreadState state = ConsumerThreadState.current();
         ConsumerRecord<?, ?> first = records.get(0);
-        if (state.takeCommitted(records)) {
+        if (state.takeCommitted(records) || failure instanceof CommitFailedException) {
             logger.warn(
-                    "{} has been processed, but what follows its transaction failed, such as the commit of its offset. It"
-                            + " is redelivered, and dropped as a duplicate.",
+                    "What follows a transaction failed, such as the commit of an offset. {} is redelivered, and dropped as"
+                            + " a duplicate if it has been processed.",
                     KafkaCoordinates.of(first),
                     failure);
             pause(first, false, this.outage.longestPause());
@@ -111,7 +112,6 @@ record ContainerSuspension(
     void recordSuccess() {
         if (this.container.isRunning()) {
             this.outage.recordSuccess();
-            retainDeadLetters();
         } else {
             this.outage.recordStop();
         }
@@ -130,10 +130,7 @@ record ContainerSuspension(
 
     /** Has records redelivered at which an error handler has failed, whatever it did before it threw. */
     RuntimeException ensureRedelivery(
-            Throwable thrown,
-            CommonErrorHandler handler,
-            List<? extends ConsumerRecord<?, ?>> records,
-            Consumer<?, ?> consumer) {
+            Throwable thrown, CommonErrorHandler handler, List<ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
         Causes.rethrowIfFatal(thrown);
         if (thrown instanceof RuntimeException expected && Redelivery.isSoughtBack(records, consumer)) {
             return expected;

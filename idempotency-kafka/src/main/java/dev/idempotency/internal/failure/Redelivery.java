@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.ListenerUtils;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.SeekUtils;
 
@@ -40,8 +41,7 @@ final class Redelivery {
     private Redelivery() {}
 
     /** Seeks to the first record of each partition; returns the exception that tells the container so. */
-    static RuntimeException seekBack(
-            Exception failure, List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
+    static RuntimeException seekBack(Exception failure, List<ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
         seekToFirst(records, consumer);
         return new RedeliveryException(failure);
     }
@@ -55,7 +55,7 @@ final class Redelivery {
         TopicPartition partition = ConsumerThreadState.partitionOf(record);
         SeekUtils.seekPartitions(consumer, Map.of(partition, record.offset() + 1), logger);
         consumer.commitSync(
-                Map.of(partition, new OffsetAndMetadata(record.offset() + 1)),
+                Map.of(partition, ListenerUtils.createOffsetAndMetadata(container, record.offset() + 1)),
                 container.getContainerProperties().getSyncCommitTimeout());
         return new RedeliveryException(failure);
     }
@@ -70,10 +70,8 @@ final class Redelivery {
                         assignment.contains(entry.getKey()) && consumer.position(entry.getKey()) <= entry.getValue());
     }
 
-    static void seekToFirst(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
-        Map<TopicPartition, Long> first = new LinkedHashMap<>();
-        records.forEach(record -> first.putIfAbsent(ConsumerThreadState.partitionOf(record), record.offset()));
-        SeekUtils.seekPartitions(consumer, first, logger);
+    static void seekToFirst(List<ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
+        SeekUtils.doSeeksToBegin(records, consumer, logger);
     }
 
     /**

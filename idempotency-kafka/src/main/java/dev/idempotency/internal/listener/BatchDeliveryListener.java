@@ -58,6 +58,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
             boolean single) {
         List<ConsumerRecord<K, V>> kept = filter(records);
         if (kept.isEmpty() && (single || isIgnored(acknowledgment))) {
+            ConsumerThreadState.current().commit(records);
             if (acknowledgment != null) {
                 acknowledgment.acknowledge();
             }
@@ -65,6 +66,10 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
         }
         Delivery delivery = new Delivery(this.methods, kept, true, acknowledgment, consumer);
         delivery.during(() -> this.delegate.onMessage(kept, delivery.acknowledgment, consumer));
+        if (!delivery.isNacked()) {
+            // Those that the filter has left out are done, too.
+            ConsumerThreadState.current().commit(records);
+        }
     }
 
     private List<ConsumerRecord<K, V>> filter(List<ConsumerRecord<K, V>> records) {
@@ -73,7 +78,8 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<K, V, BatchMess
         }
         records.forEach(DeliveryListener::requireReadable);
         try {
-            return this.filter.filterBatch(records);
+            // A filter removes records from what it is given.
+            return this.filter.filterBatch(new ArrayList<>(records));
         } catch (Throwable ex) {
             throw Delivery.toException(ex);
         }

@@ -14,8 +14,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +28,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.PartitionOffset;
 import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.event.ListenerContainerIdleEvent;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
@@ -34,6 +37,7 @@ import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AssignmentCommitOption;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -49,7 +53,18 @@ class AroundListenersIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "records", "batches", "polls", "memory", "subMemory", "pinned", "sought", "latest");
+        createTopics(
+                2,
+                "records",
+                "batches",
+                "polls",
+                "memory",
+                "subMemory",
+                "pinned",
+                "sought",
+                "latest",
+                "sieve",
+                "immediate");
         start(
                 List.of(
                         "spring.kafka.listener.observation-enabled=true",
@@ -103,6 +118,25 @@ class AroundListenersIT extends SharedApplicationTest {
         assertThat(effectsOf(kind)).filteredOn(effect -> effect.endsWith(fault)).isEqualTo(payloads);
         assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
         assertThat(faults().areMet(kind)).isTrue();
+    }
+
+    /** Records that a filter leaves out are done, too, as are those of a partition that is lost. */
+    @ParameterizedTest
+    @CsvSource({"sieve, commit, 0", "immediate, commit of a lost partition, 2"})
+    void aCommitThatFailsIsNoRecordsFault(String kind, String fault, int effects) {
+        containerOf(kind).pause();
+        await().until(() -> containerOf(kind).isContainerPaused());
+        sendTo(kind, 0, kind + " 1");
+        if (effects > 1) {
+            sendTo(kind, 0, kind + " 2");
+        }
+        faults().prepare(kind, fault);
+        containerOf(kind).resume();
+        await().until(() -> faults().areMet(kind));
+        containerOf(kind).resume();
+        awaitCaughtUp(kind);
+        assertThat(effectsOf(kind)).hasSize(effects);
+        assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
     }
 
     /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */
@@ -167,6 +201,14 @@ class AroundListenersIT extends SharedApplicationTest {
             }
         }
 
+        OffsetAndMetadata commit(long offset) {
+            raise("commit");
+            if (meet("commit of a lost partition")) {
+                throw new CommitFailedException();
+            }
+            return new OffsetAndMetadata(offset);
+        }
+
         void fail(String fault) {
             if (meet(fault)) {
                 throw new IllegalStateException(fault);
@@ -199,12 +241,13 @@ class AroundListenersIT extends SharedApplicationTest {
         }
     }
 
-    static class Settings
+    record Settings(Faults faults)
             implements ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> {
 
         @Override
         public void configure(ConcurrentMessageListenerContainer<Object, Object> container) {
             ContainerProperties properties = container.getContainerProperties();
+            properties.setOffsetAndMetadataProvider((metadata, offset) -> this.faults.commit(offset));
             switch (container.getListenerId()) {
                 case "polls" -> {
                     container.setRecordInterceptor(null);
@@ -218,8 +261,18 @@ class AroundListenersIT extends SharedApplicationTest {
                     handler.setSeekAfterError(false);
                     container.setCommonErrorHandler(handler);
                 }
+                case "immediate" -> {
+                    properties.setPauseImmediate(true);
+                    container.setCommonErrorHandler(
+                            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0)));
+                }
                 default -> {}
             }
+        }
+
+        @Bean(defaultCandidate = false)
+        static RecordFilterStrategy<Object, Object> leavingNothing() {
+            return record -> true;
         }
 
         @Bean
@@ -239,6 +292,9 @@ class AroundListenersIT extends SharedApplicationTest {
 
         @Autowired
         private Faults faults;
+
+        @Autowired
+        private KafkaListenerEndpointRegistry registry;
 
         @EventListener
         void noLongerIdle(ListenerContainerNoLongerIdleEvent event) {
@@ -283,6 +339,19 @@ class AroundListenersIT extends SharedApplicationTest {
         @OfKind(value = "latest", properties = "auto.offset.reset=latest", autoStartup = "false")
         void latest(String payload) {
             on(payload);
+        }
+
+        @OfKind("immediate")
+        void immediate(String payload) {
+            on(payload);
+            if (payload.endsWith("1")) {
+                this.registry.getListenerContainer("immediate").pause();
+            }
+        }
+
+        @OfKind(value = "sieve", batch = "true", filter = "leavingNothing")
+        void sieve(List<String> payloads) {
+            payloads.forEach(this::on);
         }
 
         @OfKind("memory")
