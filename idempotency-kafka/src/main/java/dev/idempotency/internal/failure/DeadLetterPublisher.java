@@ -60,8 +60,8 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
-    /** Producers and brokers take a megabyte by default: beside a large payload there is little room for a stack trace. */
-    private static final int LARGE_PAYLOAD = 500_000;
+    /** Producers and brokers take a megabyte by default: beside a large record there is little room for a stack trace. */
+    private static final int LARGE_RECORD = 500_000;
 
     private static final int LENGTHY = 50_000;
     private static final int BRIEF = 500;
@@ -191,7 +191,11 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
         byte[] keyBytes = (key != null) ? key : this.serializers.serialize(true, topic, headers, record.key());
         byte[] valueBytes = (value != null) ? value : this.serializers.serialize(false, topic, headers, record.value());
-        abridge(headers, (size(keyBytes) + size(valueBytes) > LARGE_PAYLOAD) ? BRIEF : LENGTHY);
+        int size = size(keyBytes) + size(valueBytes);
+        for (Header header : headers) {
+            size += LENGTHY_HEADERS.contains(header.key()) ? 0 : size(header.value());
+        }
+        abridge(headers, (size > LARGE_RECORD) ? BRIEF : LENGTHY);
         return new ProducerRecord<>(topic, partition, keyBytes, valueBytes, headers);
     }
 

@@ -185,9 +185,13 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @Test
     void aFailureThatIsTooLargeForADeadLetterIsAbridged() {
+        ProducerRecord<String, String> large = new ProducerRecord<>(topic("records"), "verbose large");
+        large.headers().add("message-id", bytes("large")).add("ballast", new byte[960_000]);
+        this.app.send(large);
         send("records", "verbose", "after verbose");
         awaitCaughtUp("records");
         assertThat(effects("after verbose")).isOne();
+        assertThat(deadLetters("records", "large")).hasSize(1);
         assertThat(deadLetters("records", "verbose")).singleElement().satisfies(letter -> assertThat(
                         header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE))
                 .contains("Exception"));
