@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
@@ -33,9 +33,13 @@ public record ProtectedMethods(
         return this.byMethod.values();
     }
 
-    /** Partitions are assigned to the container, and none of their records has been delivered. */
-    public void assigned(Collection<TopicPartition> partitions) {
-        this.topics.assigned(partitions);
+    /** The consumers of its methods, by name. */
+    public List<String> consumers() {
+        return this.byMethod.values().stream()
+                .map(ListenerDefinition::consumer)
+                .sorted()
+                .distinct()
+                .toList();
     }
 
     /** Returns the first definition by name, where all have the requested in common. */

@@ -9,6 +9,7 @@ import dev.idempotency.internal.kafka.EarlyLifecycle;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import dev.idempotency.internal.kafka.ProducerSerializers;
 import dev.idempotency.internal.kafka.RawRecordProducer;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -58,12 +59,14 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         this.applicationName = applicationName;
     }
 
+    /** Failures are reported under the name of the first of the container's consumers. */
     public void install(
             AbstractMessageListenerContainer<?, ?> container,
-            String consumer,
+            List<String> consumers,
             IdempotencyEventListener observer,
             Supplier<@Nullable DestinationTopicResolver> retryTopics) {
-        Outage outage = this.outages.outageOf(consumer);
+        String consumer = consumers.get(0);
+        Outage outage = this.outages.share(consumers);
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
         boolean provided = container.getCommonErrorHandler() == null;

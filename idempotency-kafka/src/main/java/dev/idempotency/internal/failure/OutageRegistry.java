@@ -65,6 +65,7 @@ public final class OutageRegistry implements ConsumerOutages {
     @Override
     public List<ConsumerOutage> current() {
         return this.byConsumer.values().stream()
+                .distinct()
                 .flatMap(outage -> outage.current().stream())
                 .toList();
     }
@@ -110,7 +111,14 @@ public final class OutageRegistry implements ConsumerOutages {
 
     /** To be run after each commit of a consumer, on the thread that made it: an outage is over then. */
     public Runnable afterCommitOf(String consumer) {
-        return outageOf(consumer)::recordSuccess;
+        return () -> outageOf(consumer).recordSuccess();
+    }
+
+    /** The outage of consumers whose messages one container delivers: they wait together, under the name of the first. */
+    Outage share(List<String> consumers) {
+        Outage outage = outageOf(consumers.get(0));
+        consumers.forEach(consumer -> this.byConsumer.put(consumer, outage));
+        return outage;
     }
 
     Outage outageOf(String consumer) {

@@ -44,7 +44,7 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
 
     @Override
     public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
-        this.methods.assigned(assignments.keySet());
+        this.methods.topics().assigned(assignments.keySet());
         ConsumerThreadState.current().starts().putAll(assignments);
         super.onPartitionsAssigned(assignments, watch(callback));
     }

@@ -1,7 +1,6 @@
 package dev.idempotency.internal.listener;
 
 import dev.idempotency.NonRetryableMessageException;
-import dev.idempotency.internal.definition.ListenerDefinition;
 import dev.idempotency.internal.definition.ListenerDefinitionRegistry;
 import dev.idempotency.internal.definition.ProtectedMethods;
 import dev.idempotency.internal.failure.ConsumerThreadState;
@@ -59,8 +58,11 @@ public record ListenerContainerConfigurer(
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
-            ListenerDefinition first = methods.representative();
-            this.failures.install(container, first.consumer(), first.observer(), this.retryTopics::getIfAvailable);
+            this.failures.install(
+                    container,
+                    methods.consumers(),
+                    methods.representative().observer(),
+                    this.retryTopics::getIfAvailable);
         }
         this.definitions.inspect(container);
     }

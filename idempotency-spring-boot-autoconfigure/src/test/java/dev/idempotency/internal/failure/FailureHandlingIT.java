@@ -52,6 +52,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -76,7 +77,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
-        createTopics(1, "orders", "replaced", "rude", "rudeBatch");
+        createTopics(1, "orders", "replaced", "rude", "rudeBatch", "handlers", "unconfigured");
         createTopics(3, "wide");
         start(
                 Application.class,
@@ -307,6 +308,18 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
+    void anOutageOfOneOfSeveralHandlersEnds() {
+        this.database.goAway();
+        send("handlers", "handled");
+        OutageRegistry outages = this.app.bean(OutageRegistry.class);
+        await().until(() ->
+                outages.current().stream().anyMatch(outage -> outage.consumer().startsWith("handler")));
+        this.database.comeBack();
+        awaitCaughtUp("handlers");
+        await().until(() -> outages.current().isEmpty());
+    }
+
+    @Test
     void aContainerThatTheApplicationHasPausedStaysPaused() {
         containerOf("records").pause();
         try (ConsumerPauses pauses = new ConsumerPauses()) {
@@ -407,7 +420,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({Listeners.class, SimpleMeterRegistry.class})
+    @Import({Listeners.class, Handlers.class, SimpleMeterRegistry.class})
     static class Application {
 
         /** What the application's own error handlers were given in the end. */
@@ -476,6 +489,19 @@ class FailureHandlingIT extends SharedApplicationTest {
                 return other;
             }));
         }
+    }
+
+    /** Two consumers behind one container. */
+    @KafkaListener(id = "handlers", topics = "handlers${suffix}", groupId = "handlers${suffix}")
+    static class Handlers {
+
+        @KafkaHandler
+        @IdempotentListener("handler of numbers")
+        void on(Integer number) {}
+
+        @KafkaHandler
+        @IdempotentListener("handler of texts")
+        void on(String text) {}
     }
 
     static class Listeners extends ListenersOfKinds {
