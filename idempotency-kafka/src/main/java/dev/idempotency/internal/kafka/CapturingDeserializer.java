@@ -31,37 +31,40 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
     private @Nullable ReceivedRecords received;
     private Predicate<Throwable> messagesFault = failure -> false;
     private boolean key;
+    private boolean ready;
 
     /** For Kafka, which configures it: the delegate is made then. */
     public CapturingDeserializer() {}
 
-    /** For consumer factories, which may or may not configure it. */
-    CapturingDeserializer(Deserializer<?> delegate, ReceivedRecords received, boolean key) {
+    /** For consumer factories, which configure it, but not a delegate that is {@code ready}. */
+    CapturingDeserializer(Deserializer<?> delegate, boolean ready) {
         this.delegate = delegate;
-        this.received = received;
-        this.key = key;
+        this.ready = ready;
     }
 
     @Override
     @SuppressWarnings("unchecked") // Nobody else knows this property.
     public void configure(Map<String, ?> configuration, boolean isKey) {
+        this.key = isKey;
         if (this.delegate == null) {
-            this.key = isKey;
-            this.delegate = instantiate(configuration.get(isKey ? KEY_DELEGATE : VALUE_DELEGATE));
+            this.delegate = (Deserializer<?>) instantiate(configuration.get(isKey ? KEY_DELEGATE : VALUE_DELEGATE));
         }
         // Without these it is a consumer of somebody else who has the same factory.
         this.received = (ReceivedRecords) configuration.get(RECEIVED);
         if (configuration.get(MESSAGES_FAULT) instanceof Predicate<?> judgement) {
             this.messagesFault = (Predicate<Throwable>) judgement;
         }
-        this.delegate.configure(configuration, isKey);
+        if (!this.ready) {
+            this.delegate.configure(configuration, isKey);
+        }
     }
 
-    static Deserializer<?> instantiate(@Nullable Object configured) {
+    /** Creates an object of a class that is configured, also by its name. */
+    static Object instantiate(@Nullable Object configured) {
         Class<?> type = (configured instanceof Class<?> named)
                 ? named
                 : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
-        return (Deserializer<?>) BeanUtils.instantiateClass(type);
+        return BeanUtils.instantiateClass(type);
     }
 
     @Override

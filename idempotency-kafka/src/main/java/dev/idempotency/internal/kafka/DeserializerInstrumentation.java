@@ -84,6 +84,8 @@ public final class DeserializerInstrumentation {
         own.putAll(ListenerContainers.ownConsumerSettings(container));
         replace(factory, own, true);
         replace(factory, own, false);
+        // Those that stand before the factory's own, which are configured only if they were.
+        factory.setConfigureDeserializers(true);
         container.getContainerProperties().setKafkaConsumerProperties(own);
         return own;
     }
@@ -102,7 +104,7 @@ public final class DeserializerInstrumentation {
         if (supplier instanceof Remembering || supplier == null || supplier.get() == null) {
             return supplier instanceof Remembering;
         }
-        Remembering remembering = new Remembering(supplier, this.received, keys);
+        Remembering remembering = new Remembering(supplier, SpringKafkaInternals.configuresDeserializers(factory));
         if (keys) {
             factory.setKeyDeserializerSupplier(remembering);
         } else {
@@ -126,14 +128,13 @@ public final class DeserializerInstrumentation {
     }
 
     /** Gives each consumer what the factory's own supplier gives, within a deserializer that remembers. */
-    private record Remembering(Supplier<?> own, ReceivedRecords received, boolean key)
-            implements Supplier<Deserializer<Object>> {
+    private record Remembering(Supplier<?> own, boolean configured) implements Supplier<Deserializer<Object>> {
 
         @Override
         public Deserializer<Object> get() {
             Deserializer<?> deserializer = (Deserializer<?>) this.own.get();
             Assert.state(deserializer != null, "The consumer factory no longer supplies a deserializer");
-            return new CapturingDeserializer(deserializer, this.received, this.key);
+            return new CapturingDeserializer(deserializer, !this.configured);
         }
     }
 

@@ -44,7 +44,10 @@ public final class ListenerDeserializers implements AutoCloseable {
         if (supplied != null && supplied == inner(supplier.get())) {
             return supplied;
         }
-        Deserializer<?> own = (supplied != null) ? supplied : named(settings, keys);
+        String name =
+                keys ? ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG : ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG;
+        Deserializer<?> own =
+                (supplied != null) ? supplied : (Deserializer<?>) CapturingDeserializer.instantiate(settings.get(name));
         own.configure(settings, keys);
         this.created.add(own);
         return own;
@@ -54,11 +57,6 @@ public final class ListenerDeserializers implements AutoCloseable {
         return (deserializer instanceof CapturingDeserializer capturing)
                 ? capturing.inner()
                 : (Deserializer<?>) deserializer;
-    }
-
-    private static Deserializer<?> named(Map<String, Object> settings, boolean keys) {
-        return CapturingDeserializer.instantiate(settings.get(
-                keys ? ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG : ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG));
     }
 
     /** The record that a listener would be given; its headers are a copy, as deserializers remove and add some. */

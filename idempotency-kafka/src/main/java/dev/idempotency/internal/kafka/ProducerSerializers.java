@@ -11,9 +11,7 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanUtils;
 import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.util.ClassUtils;
 
 /**
  * Serializes keys and values: bytes and text unchanged, everything else with the serializers of a {@link ProducerFactory},
@@ -60,10 +58,7 @@ public final class ProducerSerializers implements AutoCloseable {
         Map<String, Object> configuration = factory.getConfigurationProperties();
         Object configured = configuration.get(
                 key ? ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG : ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
-        Class<?> type = (configured instanceof Class<?> named)
-                ? named
-                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
-        Serializer<Object> serializer = (Serializer<Object>) BeanUtils.instantiateClass(type);
+        Serializer<Object> serializer = (Serializer<Object>) CapturingDeserializer.instantiate(configured);
         serializer.configure(configuration, key);
         this.created.add(serializer);
         return serializer;

@@ -39,7 +39,7 @@ public final class SpringKafkaInternals {
             AbstractMessageListenerContainer.class.getName(),
             List.of("consumerFactory"),
             DefaultKafkaConsumerFactory.class.getName(),
-            List.of("keyDeserializerSupplier", "valueDeserializerSupplier"),
+            List.of("keyDeserializerSupplier", "valueDeserializerSupplier", "configureDeserializers"),
             FailedRecordProcessor.class.getName(),
             List.of("failureTracker"),
             "org.springframework.kafka.listener.FailedRecordTracker",
@@ -67,6 +67,11 @@ public final class SpringKafkaInternals {
     static @Nullable Supplier<?> deserializersOf(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys) {
         String field = keys ? "keyDeserializerSupplier" : "valueDeserializerSupplier";
         return (Supplier<?>) read(DefaultKafkaConsumerFactory.class, field, factory);
+    }
+
+    /** For these deserializers, which may have been configured already. */
+    static boolean configuresDeserializers(DefaultKafkaConsumerFactory<?, ?> factory) {
+        return Boolean.TRUE.equals(read(DefaultKafkaConsumerFactory.class, "configureDeserializers", factory));
     }
 
     /** For the replies of a listener, to wait for those that are kept. */

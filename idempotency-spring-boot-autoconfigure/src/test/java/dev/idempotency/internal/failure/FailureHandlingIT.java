@@ -145,7 +145,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches", "polls", "given", "filtered"})
+    @ValueSource(strings = {"records", "batches", "polls", "given", "unconfigured", "filtered"})
     void whatCannotBeReadIsDeadLetteredByteForByteAndTheOthersAreApplied(String kind) {
         send(kind, "before " + kind);
         sendBytes(kind, "garbled first", NO_TEXT, bytes("garbled \u00e4"));
@@ -473,11 +473,23 @@ class FailureHandlingIT extends SharedApplicationTest {
 
         /** Deserializers that are objects, for all containers of this factory. */
         @Bean
-        @SuppressWarnings({"unchecked", "rawtypes"})
         ContainerFactory given(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(factory -> factory.setConsumerFactory(giving(consumers, true)));
+        }
+
+        /** The same, which are used as they are. */
+        @Bean
+        ContainerFactory unconfigured(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
+            return plain.with(factory -> factory.setConsumerFactory(giving(consumers, false)));
+        }
+
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        private static ConsumerFactory<Object, Object> giving(
+                ConsumerFactory<Object, Object> consumers, boolean configured) {
             DefaultKafkaConsumerFactory given = new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
             given.setValueDeserializer(new PickyDeserializer());
-            return plain.with(factory -> factory.setConsumerFactory(given));
+            given.setConfigureDeserializers(configured);
+            return given;
         }
 
         @Bean
@@ -532,6 +544,10 @@ class FailureHandlingIT extends SharedApplicationTest {
                 groupId = "asking${suffix}",
                 properties = "value.deserializer=dev.idempotency.internal.failure.FailureHandlingIT$AskingDeserializer")
         @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
+        @KafkaListener(
+                topics = "unconfigured${suffix}",
+                groupId = "unconfigured${suffix}",
+                containerFactory = "unconfigured")
         @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
         @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
         @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")
