@@ -17,11 +17,4 @@ public record InboundMessage(
         RecordCoordinates coordinates,
         @Nullable Long payloadDigest,
         @Nullable VersionClaim version,
-        @Nullable String lock) {
-
-    /** One that is recognised by its id or coordinates, and whose payload is not compared. */
-    public InboundMessage(
-            int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
-        this(position, record, id, coordinates, null, null, null);
-    }
-}
+        @Nullable String lock) {}

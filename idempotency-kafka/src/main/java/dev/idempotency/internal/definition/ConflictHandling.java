@@ -87,12 +87,6 @@ public record ConflictHandling(
         }
     }
 
-    /** Reports that a message fails, and returns the exception to throw. */
-    public MessageConflictException failed(Conflict conflict) {
-        this.observer.conflict(conflict);
-        return failure(conflict);
-    }
-
     public static MessageConflictException failure(Conflict conflict) {
         return new MessageConflictException(
                 ("The message %s of consumer '%s' has the id '%s' of %s, but another payload: it may be another message, and"

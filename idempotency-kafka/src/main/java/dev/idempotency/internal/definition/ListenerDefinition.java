@@ -20,4 +20,10 @@ public record ListenerDefinition(
         @Nullable BusinessKeyLocks locks,
         @Nullable StepRunner steps,
         @Nullable InboxRecorder inbox,
-        IdempotencyEventListener observer) {}
+        IdempotencyEventListener observer) {
+
+    @Override
+    public String toString() {
+        return "%s of consumer '%s'".formatted(this.method, this.consumer);
+    }
+}

@@ -209,8 +209,7 @@ final class Delivery {
             String fault = back
                     ? "sought back to its own message and returned. Nothing was committed. Throw an exception, or call nack(), to have it redelivered."
                     : "returned without acknowledging its message. Nothing was committed. Call acknowledge() before it returns, or nack() to have it redelivered.";
-            throw new NotAcknowledgedException(
-                    "%s of consumer '%s' %s".formatted(definition.method(), definition.consumer(), fault));
+            throw new NotAcknowledgedException(definition + " " + fault);
         }
         return result;
     }

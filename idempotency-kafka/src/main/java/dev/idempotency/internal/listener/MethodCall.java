@@ -39,10 +39,10 @@ final class MethodCall extends IdempotentInvocation {
                 && payload != ListenerMethod.NONE
                 && !BatchArguments.hasElements(this.invocation.getArguments()[payload], records)) {
             throw new UnprotectedCallException(
-                    ("%s of consumer '%s' was to be called with %d records, but its payload has no element per record. Let"
+                    ("%s was to be called with %d records, but its payload has no element per record. Let"
                                     + " the BatchMessageConverter, and aspects around @IdempotentListener, keep one element"
                                     + " for each record.")
-                            .formatted(this.definition.method(), this.definition.consumer(), records));
+                            .formatted(this.definition, records));
         }
         return super.proceed();
     }

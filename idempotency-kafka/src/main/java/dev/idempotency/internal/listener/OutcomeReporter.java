@@ -66,7 +66,8 @@ record OutcomeReporter(ListenerDefinition definition) {
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
     MessageConflictException refused(InboundMessage message, Conflict conflict) {
-        MessageConflictException failure = this.definition.conflicts().failed(conflict);
+        MessageConflictException failure = ConflictHandling.failure(conflict);
+        this.definition.observer().conflict(conflict);
         this.definition.observer().failed(message.coordinates(), failure);
         keepConflicting(message, conflict, failure);
         return failure;

@@ -39,7 +39,9 @@ final class TargetCall {
             throw (this.refusal != null) ? this.refusal : ex;
         } finally {
             if (Thread.interrupted()) {
-                logger.warn("{} left its thread interrupted, which is ended: the consumer could not go on", describe());
+                logger.warn(
+                        "{} left its thread interrupted, which is ended: the consumer could not go on",
+                        this.definition);
             }
         }
         if (this.refusal != null) {
@@ -49,13 +51,13 @@ final class TargetCall {
             throw new UnprotectedCallException(
                     ("%s returned a %s, which is completed later, when its transaction is over. Nothing was committed. Return"
                                     + " void, and wait for the result in the method (join() or block()).")
-                            .formatted(describe(), result.getClass().getSimpleName()));
+                            .formatted(this.definition, result.getClass().getSimpleName()));
         }
         if (this.definition.method().targetSeen() && !this.made) {
             throw new UnprotectedCallException(
                     ("%s was not called: an aspect between @IdempotentListener and the method returned in its"
                                     + " place. Nothing was committed. Let the aspect throw, or decide within the method.")
-                            .formatted(describe()));
+                            .formatted(this.definition));
         }
         return result;
     }
@@ -67,7 +69,7 @@ final class TargetCall {
                     ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
                                     + " method, such as a retry. Nothing was committed. Leave retries to idempotency.errors.* or @RetryableTopic, or let the"
                                     + " aspect repeat a method that the listener calls.")
-                            .formatted(describe()),
+                            .formatted(this.definition),
                     this.failure);
             throw this.refusal;
         }
@@ -78,9 +80,5 @@ final class TargetCall {
             this.failure = ex;
             throw ex;
         }
-    }
-
-    private String describe() {
-        return "%s of consumer '%s'".formatted(this.definition.method(), this.definition.consumer());
     }
 }

@@ -125,12 +125,13 @@ public final class PartitionReader implements AutoCloseable {
         return since;
     }
 
-    /** Returns the offsets that the group has committed. */
-    public Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
-        Map<TopicPartition, OffsetAndMetadata> committed =
-                new HashMap<>(this.consumer.committed(new HashSet<>(partitions)));
-        committed.values().removeIf(Objects::isNull);
-        return committed;
+    /** Returns the next offsets of the group: 0 where it has committed none. */
+    public Map<TopicPartition, Long> committed(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, Long> next = new HashMap<>();
+        this.consumer
+                .committed(new HashSet<>(partitions))
+                .forEach((partition, offset) -> next.put(partition, (offset != null) ? offset.offset() : 0));
+        return next;
     }
 
     /** Commits offsets of the group. */

@@ -1,8 +1,6 @@
 package dev.idempotency.internal.job;
 
 import dev.idempotency.RecordCoordinates;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -10,6 +8,10 @@ import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.serialization.IntegerSerializer;
+import org.apache.kafka.common.serialization.LongSerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /**
@@ -35,21 +37,15 @@ public final class RepublishedHeaders {
             }
         }
         if (kept.stream().noneMatch(header -> LEADING_BACK.contains(header.key()))) {
-            byte[] topic = original.topic().getBytes(StandardCharsets.UTF_8);
-            kept.add(new RecordHeader(KafkaHeaders.ORIGINAL_TOPIC, topic));
-            kept.add(new RecordHeader(
-                    KafkaHeaders.ORIGINAL_PARTITION,
-                    ByteBuffer.allocate(Integer.BYTES)
-                            .putInt(original.partition())
-                            .array()));
-            kept.add(header(KafkaHeaders.ORIGINAL_OFFSET, original.offset()));
-            kept.add(header(KafkaHeaders.ORIGINAL_TIMESTAMP, ConsumerRecord.NO_TIMESTAMP));
+            kept.add(header(KafkaHeaders.ORIGINAL_TOPIC, new StringSerializer(), original.topic()));
+            kept.add(header(KafkaHeaders.ORIGINAL_PARTITION, new IntegerSerializer(), original.partition()));
+            kept.add(header(KafkaHeaders.ORIGINAL_OFFSET, new LongSerializer(), original.offset()));
+            kept.add(header(KafkaHeaders.ORIGINAL_TIMESTAMP, new LongSerializer(), ConsumerRecord.NO_TIMESTAMP));
         }
         return kept;
     }
 
-    private static Header header(String name, long value) {
-        return new RecordHeader(
-                name, ByteBuffer.allocate(Long.BYTES).putLong(value).array());
+    private static <T> Header header(String name, Serializer<T> serializer, T value) {
+        return new RecordHeader(name, serializer.serialize("", value));
     }
 }

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
@@ -59,12 +58,9 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
     /** The parts of partitions that a range has, which depends on the next offset of the group. */
     private Map<TopicPartition, Range> ranges(PartitionReader reader, LongFunction<Range> range) {
         List<TopicPartition> partitions = partitions(reader);
-        Map<TopicPartition, OffsetAndMetadata> committed = reader.committed(partitions);
+        Map<TopicPartition, Long> next = reader.committed(partitions);
         Map<TopicPartition, Range> ranges = reader.contents(partitions);
-        ranges.replaceAll((partition, contents) -> {
-            OffsetAndMetadata next = committed.get(partition);
-            return contents.intersect(range.apply((next != null) ? next.offset() : 0));
-        });
+        ranges.replaceAll((partition, contents) -> contents.intersect(range.apply(next.getOrDefault(partition, 0L))));
         return ranges;
     }
 }

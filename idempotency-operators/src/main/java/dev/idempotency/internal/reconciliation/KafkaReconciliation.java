@@ -18,6 +18,7 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -64,15 +65,7 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
     @Override
     public ReconciliationReport start(ReconciliationRequest request) {
         String consumer = request.consumer();
-        List<ProtectedListener> own = this.listeners.get().stream()
-                .filter(listener -> listener.consumer().name().equals(consumer))
-                .toList();
-        if (own.isEmpty()) {
-            throw new OperatorActionException(
-                    "There is no listener of consumer '%s' in this application; there are %s"
-                            .formatted(consumer, consumers()),
-                    null);
-        }
+        List<ProtectedListener> own = this.deadLetters.listenersOf(consumer);
         if (request.replayFrom() != null
                 && own.stream()
                         .map(ProtectedListener::container)
@@ -114,13 +107,12 @@ public final class KafkaReconciliation implements Reconciliation, DisposableBean
                 .distinct()
                 .filter(container -> (container.getMainListenerId() != null) == ofRetries)
                 .map(container -> {
-                    String group = container.getGroupId();
                     String refusal = refusal(consumer, container);
-                    if (group == null || refusal != null) {
+                    if (refusal != null) {
                         throw new OperatorActionException(
                                 "Consumer '%s' cannot be reconciled: %s.".formatted(consumer, refusal), null);
                     }
-                    return new ContainerScope(container, group);
+                    return new ContainerScope(container, Objects.requireNonNull(container.getGroupId()));
                 })
                 .toList();
     }

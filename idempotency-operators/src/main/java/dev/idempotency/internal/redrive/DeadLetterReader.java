@@ -79,9 +79,7 @@ final class DeadLetterReader implements AutoCloseable {
                     .flatMap(topic -> this.reader.partitionsOf(topic).stream())
                     .toList();
             this.contents.putAll(this.reader.contents(partitions));
-            this.reader
-                    .committed(partitions)
-                    .forEach((partition, committed) -> this.positions.put(partition, committed.offset()));
+            this.positions.putAll(this.reader.committed(partitions));
         } catch (RuntimeException ex) {
             close();
             throw ex;

@@ -53,6 +53,20 @@ public final class DeadLetterSources {
         this.maxRedrives = maxRedrives;
     }
 
+    /** The listeners of a consumer, of which there must be one. */
+    public List<ProtectedListener> listenersOf(String consumer) {
+        List<ProtectedListener> own = this.listeners.get().stream()
+                .filter(listener -> listener.consumer().name().equals(consumer))
+                .toList();
+        if (own.isEmpty()) {
+            throw new OperatorActionException(
+                    "There is no listener of consumer '%s' in this application; there are %s"
+                            .formatted(consumer, consumers()),
+                    null);
+        }
+        return own;
+    }
+
     /** The names of all consumers with listeners. */
     public Set<String> consumers() {
         return this.listeners.get().stream()
@@ -78,9 +92,7 @@ public final class DeadLetterSources {
 
     /** The dead letters of a consumer, which must have a listener. */
     Source find(String consumer) {
-        List<ProtectedListener> own = this.listeners.get().stream()
-                .filter(listener -> listener.consumer().name().equals(consumer))
-                .toList();
+        List<ProtectedListener> own = listenersOf(consumer);
         Set<MessageListenerContainer> ownContainers =
                 own.stream().map(ProtectedListener::container).collect(Collectors.toSet());
         List<AbstractMessageListenerContainer<?, ?>> main = own.stream()
@@ -88,12 +100,6 @@ public final class DeadLetterSources {
                 .filter(container -> container.getMainListenerId() == null)
                 .distinct()
                 .toList();
-        if (main.isEmpty()) {
-            throw new OperatorActionException(
-                    "There is no listener of consumer '%s' in this application; there are %s"
-                            .formatted(consumer, consumers()),
-                    null);
-        }
         BrokerConnection listener = BrokerConnection.of(main.get(0));
         Set<String> topics = main.stream()
                 .flatMap(container -> topicsOf(consumer, container).stream())

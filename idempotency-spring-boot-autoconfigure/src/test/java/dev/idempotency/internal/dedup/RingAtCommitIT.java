@@ -34,8 +34,8 @@ class RingAtCommitIT {
         JdbcProcessedMessageStore store = this.server.start(RetentionMode.RING);
         ClaimStrategy atCommit = atCommit(store);
         MessageId id = new MessageId("billing", RingServer.id(Instant.now()));
-        InboundMessage message =
-                new InboundMessage(0, new ConsumerRecord<>("topic", 3, 42, null, "payload"), id, RingServer.SOMEWHERE);
+        InboundMessage message = new InboundMessage(
+                0, new ConsumerRecord<>("topic", 3, 42, null, "payload"), id, RingServer.SOMEWHERE, null, null, null);
         this.server.transaction.executeWithoutResult(status -> atCommit.commit(List.of(message)));
         assertThat(this.server.count("only idempotency_processed")).isZero();
         assertThat(store.find(List.of(id))).hasSize(1);

@@ -144,7 +144,7 @@ class VersionStrategyIT extends StoreTest {
     @Test
     void aMessageWithoutAnEntityEntersUnclaimed() {
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 3, 1, null, null);
-        InboundMessage without = new InboundMessage(1, record, null, KafkaCoordinates.of(record));
+        InboundMessage without = new InboundMessage(1, record, null, KafkaCoordinates.of(record), null, null, null);
         assertThat(positions(claim(at(0, "a", 1), without, at(2, "a", 1)))).containsExactly(0, 1);
         assertThat(positions(claim(without))).containsExactly(1);
     }

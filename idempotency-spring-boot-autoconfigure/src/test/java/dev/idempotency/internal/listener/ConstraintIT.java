@@ -119,7 +119,8 @@ class ConstraintIT extends ListenersTest {
         Throwable violation = catchThrowable(() -> payments.insert("payment", "first"));
         RecordCoordinates coordinates = new RecordCoordinates("topic", 0, 1);
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 0, 1, null, "first");
-        InboundMessage message = new InboundMessage(0, record, MessageId.of("consumer", "1"), coordinates);
+        InboundMessage message =
+                new InboundMessage(0, record, MessageId.of("consumer", "1"), coordinates, null, null, null);
         assertThat(strategy().refusalOf(message, violation)).isNotNull();
         assertThat(strategy().refusalOf(message, new UnexpectedRollbackException("marked", violation)))
                 .isNull();
