@@ -50,17 +50,17 @@ class ArchitectureTests {
             retention         700 database event store
             store            1950 database
             check            1650 database definition failure kafka key event result store
-            dedup             850 database kafka event store
-            definition       2050 database dedup failure kafka key event result store
+            dedup             810 database kafka event store
+            definition       2020 database dedup failure kafka key event result store
             failure          1900 database kafka event
             kafka            1450
-            key               850 database kafka store
-            listener         2000 database dedup definition failure kafka key event store
+            key               830 database kafka store
+            listener         1980 database dedup definition failure kafka key event store
             producer          200 kafka key
-            inbox            1500 database definition job kafka event retention store
-            job               550 database kafka
-            reconciliation    800 database definition inbox job kafka listener event redrive store
-            redrive          1150 database definition failure job kafka event
+            inbox            1450 database definition job kafka event retention store
+            job               540 database kafka
+            reconciliation    760 database definition inbox job kafka listener event redrive store
+            redrive          1130 database definition failure job kafka event
             actuate          1250 database inbox job metrics event reconciliation redrive result retention store
             autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics event operation producer reconciliation redrive result retention store
             metrics           700 event store

@@ -11,6 +11,7 @@ import dev.idempotency.internal.kafka.ProducerSerializers;
 import dev.idempotency.internal.kafka.RawRecordProducer;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -37,11 +38,11 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
     private final DeserializerInstrumentation receivedBytes;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final @Nullable String applicationName;
+    private final ProducerSerializers serializers;
     private final ConsumerPauses pauses = new ConsumerPauses();
     private final Map<AbstractMessageListenerContainer<?, ?>, ContainerSuspension> suspensions =
             new ConcurrentHashMap<>();
     private @Nullable RawRecordProducer producer;
-    private @Nullable ProducerSerializers serializers;
 
     /** The suffix makes the name of a dead-letter topic of a topic's; {@code null} for no dead letters. */
     public ErrorHandlerInstaller(
@@ -57,6 +58,7 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
         this.receivedBytes = receivedBytes;
         this.producerFactory = producerFactory;
         this.applicationName = applicationName;
+        this.serializers = new ProducerSerializers(() -> Objects.requireNonNull(producerFactory.get()));
     }
 
     /** Failures are reported under the name of the first of the container's consumers. */
@@ -123,7 +125,7 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
 
     private synchronized DeadLetterPublisher publisher(
             String consumer, String suffix, IdempotencyEventListener observer) {
-        if (this.producer == null || this.serializers == null) {
+        if (this.producer == null) {
             // Looked for once: that takes its time, and an application may have many listeners.
             ProducerFactory<?, ?> factory = this.producerFactory.get();
             if (factory == null) {
@@ -135,7 +137,6 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
             this.producer =
                     new RawRecordProducer(factory.getConfigurationProperties(), this.applicationName, "dead-letters");
             this.producer.postProcessWith(factory.getPostProcessors());
-            this.serializers = new ProducerSerializers(() -> factory);
         }
         return new DeadLetterPublisher(
                 consumer, suffix, this.producer, this.serializers, this.receivedBytes.records(), observer);
@@ -150,9 +151,9 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
     @Override
     public synchronized void destroy() {
         this.pauses.close();
-        if (this.producer != null && this.serializers != null) {
+        this.serializers.close();
+        if (this.producer != null) {
             this.producer.close();
-            this.serializers.close();
         }
     }
 }

@@ -174,7 +174,8 @@ public final class JdbcInbox implements Inbox, DisposableBean {
         }
         // The second question is asked when the mark has locked the row: a listener that processes the message from now
         // on writes the row later.
-        if (!this.table.markReplayed(entry.id(), expected) || (forget && isProcessed(entry.id()))) {
+        if (!this.table.markReplayed(entry.id(), expected)
+                || (forget && !this.store.find(List.of(entry.id())).isEmpty())) {
             throw refused(entry.id(), "it has changed in this moment. Look at it again.");
         }
     }
@@ -192,10 +193,6 @@ public final class JdbcInbox implements Inbox, DisposableBean {
             String consequence = forget ? ". Nothing was forgotten." : ". It can be replayed again.";
             throw failure(entry.id(), ex.getMessage() + consequence, ex.getCause());
         }
-    }
-
-    private boolean isProcessed(MessageId id) {
-        return !this.store.find(List.of(id)).isEmpty();
     }
 
     @Override

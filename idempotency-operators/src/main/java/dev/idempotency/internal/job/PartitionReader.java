@@ -175,7 +175,8 @@ public final class PartitionReader implements AutoCloseable {
             if (!records.isEmpty()) {
                 reader.accept(records);
             }
-            long positions = positions(ends.keySet());
+            long positions =
+                    ends.keySet().stream().mapToLong(this.consumer::position).sum();
             if (positions != sum) {
                 sum = positions;
                 lastProgress = System.nanoTime();
@@ -187,10 +188,6 @@ public final class PartitionReader implements AutoCloseable {
                 this.consumer.assign(ends.keySet());
             }
         }
-    }
-
-    private long positions(Collection<TopicPartition> partitions) {
-        return partitions.stream().mapToLong(this.consumer::position).sum();
     }
 
     @Override

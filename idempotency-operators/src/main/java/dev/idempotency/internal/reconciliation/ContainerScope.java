@@ -7,7 +7,6 @@ import dev.idempotency.internal.kafka.ListenerContainers;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongFunction;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -45,22 +44,15 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
                 .toList();
     }
 
-    /** The records that the group has committed, by partition. */
-    Map<TopicPartition, Range> committed(PartitionReader reader) {
-        return ranges(reader, next -> new Range(0, next));
-    }
-
-    /** The records that the group has not committed yet, by partition. */
-    Map<TopicPartition, Range> uncommitted(PartitionReader reader) {
-        return ranges(reader, next -> new Range(next, Long.MAX_VALUE));
-    }
-
-    /** The parts of partitions that a range has, which depends on the next offset of the group. */
-    private Map<TopicPartition, Range> ranges(PartitionReader reader, LongFunction<Range> range) {
+    /** The records that the group has committed, or those that it has not, by partition. */
+    Map<TopicPartition, Range> records(PartitionReader reader, boolean committed) {
         List<TopicPartition> partitions = partitions(reader);
-        Map<TopicPartition, Long> next = reader.committed(partitions);
-        Map<TopicPartition, Range> ranges = reader.contents(partitions);
-        ranges.replaceAll((partition, contents) -> contents.intersect(range.apply(next.getOrDefault(partition, 0L))));
-        return ranges;
+        Map<TopicPartition, Long> positions = reader.committed(partitions);
+        Map<TopicPartition, Range> records = reader.contents(partitions);
+        records.replaceAll((partition, contents) -> {
+            long next = positions.getOrDefault(partition, 0L);
+            return contents.intersect(committed ? new Range(0, next) : new Range(next, Long.MAX_VALUE));
+        });
+        return records;
     }
 }

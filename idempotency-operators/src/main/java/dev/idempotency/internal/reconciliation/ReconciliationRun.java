@@ -147,7 +147,7 @@ final class ReconciliationRun {
                 RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> topicIds.computeIfAbsent(
                                 topic, name -> Optional.ofNullable(queries.topicId(name)))
                         .orElse(null))) {
-            Map<TopicPartition, Range> committed = scope.committed(reader);
+            Map<TopicPartition, Range> committed = scope.records(reader, true);
             committed.keySet().removeIf(partition -> !this.seen.add(List.of(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
             judge(reader.since(this.remembered, committed));
@@ -254,7 +254,7 @@ final class ReconciliationRun {
             for (ContainerScope retry : this.retries) {
                 try (PartitionReader reader = retry.open()) {
                     reader.read(
-                            retry.uncommitted(reader),
+                            retry.records(reader, false),
                             control::isCancelled,
                             copies -> copies.forEach(waiting::addOriginalOf));
                 }
