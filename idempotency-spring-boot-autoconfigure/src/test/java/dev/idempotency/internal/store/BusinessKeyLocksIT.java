@@ -87,6 +87,18 @@ class BusinessKeyLocksIT extends StoreTest {
     }
 
     @Test
+    void manyKeysTakeNoMoreLocksThanThereAreStripes() {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        List<String> keys = keys(IntStream.range(0, KEYS).boxed().toList());
+        this.transaction.executeWithoutResult(status -> {
+            instance(PATIENCE).attempt().lock(keys);
+            String held = "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()";
+            assertThat(this.jdbc.queryForObject(held, Integer.class))
+                    .isEqualTo(BusinessKeyLocks.stripesOf(keys).size());
+        });
+    }
+
+    @Test
     void whoeverWaitsForTooLongIsToldSoAndCanTryAgain() throws Exception {
         BusinessKeyLocks impatient = instance(Duration.ofSeconds(1));
         CompletableFuture<Void> locked = new CompletableFuture<>();
