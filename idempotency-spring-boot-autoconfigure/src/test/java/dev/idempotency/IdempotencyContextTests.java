@@ -55,6 +55,18 @@ class IdempotencyContextTests {
     }
 
     @Test
+    void aStepIsRefusedWhereNoIdIsClaimedBeforeIt() {
+        try (var scope = IdempotencyContextHolder.open(List.of(FIRST))) {
+            assertThat(scope).isNotNull();
+            assertThrown(
+                    IllegalStateException.class,
+                    () -> IdempotencyContext.current().stepAtMostOnce("mail", () -> {}),
+                    "Step 'mail' was not taken for consumer 'billing'",
+                    "DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\"");
+        }
+    }
+
+    @Test
     void outsideAListenerThereIsNoContext() {
         assertThrown(IllegalStateException.class, IdempotencyContext::current);
         derive(FIRST, "email");

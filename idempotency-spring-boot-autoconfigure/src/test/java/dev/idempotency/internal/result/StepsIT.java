@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentConsumer;
-import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.UnknownOutcomeException;
@@ -36,7 +34,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.kafka.annotation.KafkaListener;
 
 /** What steps record, report and refuse; the contract takes them in listeners of every kind. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -46,7 +43,7 @@ class StepsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "record", "mail", "misuse", "offset", "commit");
+        createTopics(1, "mail", "misuse");
         start(
                 Listeners.class,
                 "spring.datasource.hikari.maximum-pool-size=12",
@@ -61,11 +58,6 @@ class StepsIT extends SharedApplicationTest {
 
         final List<String> made = new CopyOnWriteArrayList<>();
         final Map<String, Integer> attempts = new ConcurrentHashMap<>();
-
-        Receipt charge(String key, String payload) {
-            this.made.add(payload);
-            return new Receipt(key, payload, this.made.size());
-        }
 
         void failOnce(String payload) {
             if (payload.contains("fails once") && this.attempts.merge(payload, 1, Integer::sum) == 1) {
@@ -90,11 +82,6 @@ class StepsIT extends SharedApplicationTest {
         IdempotentConsumer requests() {
             return IdempotentConsumer.named("requests");
         }
-
-        @Bean
-        IdempotentConsumer imports() {
-            return IdempotentConsumer.named("imports");
-        }
     }
 
     @Import({Effects.class, Calls.class, Consumers.class})
@@ -111,15 +98,6 @@ class StepsIT extends SharedApplicationTest {
             return new SimpleMeterRegistry();
         }
 
-        @OfKind("record")
-        void onRecord(String payload) {
-            Receipt receipt = context().step("charge", Receipt.class, key -> this.calls.charge(key, payload));
-            assertThat(receipt.key()).isEqualTo(context().deriveKey("charge"));
-            assertThat(receipt.payload()).isEqualTo(payload);
-            this.effects.happen(payload + " " + receipt.number());
-            this.calls.failOnce(payload);
-        }
-
         @OfKind(value = "mail", inbox = "true")
         void onMail(String payload) {
             context().stepAtMostOnce("mail", () -> {
@@ -133,35 +111,6 @@ class StepsIT extends SharedApplicationTest {
         void onMisuse(String payload) {
             context().step("a", List.class, key -> List.of());
         }
-
-        private void tryStep(String payload) {
-            try {
-                context().stepAtMostOnce(0, "mail", () -> this.calls.made.add(payload));
-            } catch (IllegalStateException ex) {
-                this.effects.happen(payload + " " + ex.getMessage());
-            }
-        }
-
-        @OfKind(value = "offset", strategy = DeduplicationStrategy.OFFSET)
-        void onOffset(String payload) {
-            tryStep(payload);
-        }
-
-        @KafkaListener(topics = "commit${suffix}", groupId = "commit${suffix}")
-        @IdempotentListener(consumer = "commit", claimAtCommit = "true")
-        void onCommit(String payload) {
-            tryStep(payload);
-        }
-    }
-
-    @Test
-    void aRecordedStepIsNotRepeatedByLaterAttempts() {
-        send("record", "record 1", "record 2 fails once", "record 3");
-        awaitCaughtUp("record");
-        assertThat(this.calls.of("record")).containsExactly("record 1", "record 2 fails once", "record 3");
-        assertThat(effectsOf("record")).hasSize(3);
-        assertThat(steps("record", "executed")).isEqualTo(3);
-        assertThat(steps("record", "replayed")).isPositive();
     }
 
     private double steps(String consumer, String outcome) {
@@ -201,17 +150,8 @@ class StepsIT extends SharedApplicationTest {
         awaitCaughtUp("mail");
         assertThat(effectsOf("mail")).containsExactly(done, notDone);
         assertThat(this.calls.of("mail")).containsExactly(done, notDone, notDone);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"offset", "commit"})
-    void aStepIsRefusedWhereNoIdIsClaimedBeforeIt(String kind) {
-        send(kind, kind + " 1");
-        awaitCaughtUp(kind);
-        assertThat(this.calls.of(kind)).isEmpty();
-        assertThat(effectsOf(kind)).singleElement().asString().contains("Step 'mail' was not taken for consumer");
-        assertThat(effectsOf(kind).get(0))
-                .contains(kind.equals("commit") ? "claimAtCommit = \"false\"" : "DeduplicationStrategy.MESSAGE_ID");
+        assertThat(List.of(steps("mail", "executed"), steps("mail", "replayed")))
+                .containsOnly(1.0);
     }
 
     @Test
@@ -226,6 +166,7 @@ class StepsIT extends SharedApplicationTest {
                     .hasSize(1);
             assertThat(context().step("c", Receipt.class, key -> null)).isNull();
         });
+        assertThat(steps("requests", "executed")).isEqualTo(3);
         send("misuse", "misuse");
         awaitCaughtUp("misuse");
         assertThat(output).contains("A result of type java.util.List could not be read again");
