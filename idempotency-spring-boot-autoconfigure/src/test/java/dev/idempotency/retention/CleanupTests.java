@@ -4,7 +4,6 @@ import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.event.CleanupRun;
-import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.retention.Cleanup.CleanupStatus;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -105,32 +104,6 @@ class CleanupTests {
         public List<CleanupTask.Backlog> backlogs() {
             throw undeclared(this.failure);
         }
-    }
-
-    private interface Observer extends IdempotencyEventListener {
-
-        @Override
-        void cleanupRan(CleanupRun run);
-    }
-
-    @Test
-    void observersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
-        List<CleanupRun> heard = new ArrayList<>();
-        Observer broken = run -> {
-            throw new IllegalStateException("broken observer");
-        };
-        Observer hearing = heard::add;
-        Cleanup cleanup = new Cleanup(
-                List.of(task("processed", new AtomicInteger(5))), BATCH_SIZE, ROWS_PER_RUN, List.of(broken, hearing));
-        CleanupRun first = cleanup.run();
-        assertThat(heard).containsExactly(first);
-        assertThat(first.deleted()).isEqualTo(5);
-        assertThat(first.failure()).isNull();
-        this.failing = "processed";
-        CleanupRun second = cleanup.run();
-        assertThat(heard).containsExactly(first, second);
-        assertThat(second.failure()).hasMessageContaining("down");
-        assertThat(output).contains("broken observer");
     }
 
     @Test

@@ -213,26 +213,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void aBatchThatFailsIsTakenApartAndWhatFailsForGoodIsDeadLettered() {
-        String poison = "poison-" + this.id;
-
-        assertThat(deliver("batch", payment(this.id), payment(poison)).once())
-                .hasProcessed(this.id)
-                .hasDeadLettered(1);
-        assertThat(this.effects.of("batch")).containsOnlyOnce(this.id).doesNotContain(poison);
-    }
-
-    @Test
-    void aMessageThatFailsComesAgainUntilItSucceeds() {
-        assertThat(deliver("failing", odd(this.id)).once())
-                .hasProcessed(this.id)
-                .hasFailed(2)
-                .hasDropped(0)
-                .hasDeadLettered(0);
-        assertThat(this.effects.of("failing")).containsOnlyOnce(this.id);
-    }
-
-    @Test
     void aMessageThatFailsForGoodIsDeadLetteredAndTheLetterIsCapturedAndNotSent() {
         String poison = "poison-" + this.id;
 

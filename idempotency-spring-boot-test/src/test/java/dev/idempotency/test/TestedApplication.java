@@ -124,7 +124,6 @@ class TestedApplication {
             this.effects.add(
                     "batches",
                     records.stream().map(ConsumerRecord::value).toList().toString());
-            records.forEach(record -> failOnPoison(record.value()));
             records.forEach(record -> this.effects.add("batch", record.value()));
         }
 

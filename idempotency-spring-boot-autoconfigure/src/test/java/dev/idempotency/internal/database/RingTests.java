@@ -50,13 +50,6 @@ class RingTests {
     }
 
     @Test
-    void aDigestOfALongIdCarriesNone() {
-        String digest = MessageId.of("consumer", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f".repeat(8))
-                .value();
-        assertThat(Ring.millisOf(digest)).isEqualTo(-1);
-    }
-
-    @Test
     void slotsFollowEachOtherAndComeRound() {
         Layout layout = new Layout(8, 1_000, Ring.COMPLETE);
         long second = Instant.parse("2026-11-18T00:00:00Z").toEpochMilli();

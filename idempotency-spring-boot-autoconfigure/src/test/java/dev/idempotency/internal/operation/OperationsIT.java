@@ -21,7 +21,6 @@ import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
-import dev.idempotency.UnknownOutcomeException;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
@@ -463,33 +462,6 @@ class OperationsIT {
     }
 
     @Test
-    void ofIdsOfWhichOneIsHeldElsewhereNoneStaysClaimed() {
-        List<List<MessageId>> chunks = List.of(
-                List.of(id("a"), id("b"), id("held")), List.of(MessageId.of("imports", "a"), id("a"), id("held")));
-        for (List<MessageId> chunk : chunks) {
-            CompletableFuture<Void> claimed = new CompletableFuture<>();
-            CompletableFuture<Void> end = new CompletableFuture<>();
-            CompletableFuture<Void> holder = elsewhere(() -> this.transaction.executeWithoutResult(status -> {
-                this.operations.claim(id("held"));
-                claimed.complete(null);
-                end.join();
-                status.setRollbackOnly();
-            }));
-            claimed.join();
-            assertThatExceptionOfType(RuntimeException.class)
-                    .isThrownBy(() -> this.transaction.executeWithoutResult(
-                            // As one does who leaves out a chunk, and commits what he has.
-                            status ->
-                                    assertThrown(ClaimTimeoutException.class, () -> this.operations.claimAll(chunk))));
-            end.complete(null);
-            holder.join();
-            this.transaction.executeWithoutResult(
-                    status -> assertThat(this.operations.claimAll(chunk)).hasSize(3));
-            empty();
-        }
-    }
-
-    @Test
     void anExecutionWithinOneSharesItsTransactionAndNotItsContext() {
         MessageId inner = MessageId.of("imports", "inner");
         assertThrown(
@@ -721,33 +693,6 @@ class OperationsIT {
         assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
         this.operations.execute(id("a"), Receipt.class, work);
         assertThat(keys).hasSize(4).element(2).isEqualTo(keys.get(0));
-    }
-
-    @Test
-    void aStepOfUnknownOutcomeIsNotCalledUntilItIsSettled() {
-        List<String> calls = new ArrayList<>();
-        Runnable work = () -> IdempotencyContext.current().stepAtMostOnce("mail", () -> {
-            calls.add("mail");
-            if (calls.size() == 1) {
-                throw new IllegalStateException("no answer");
-            }
-        });
-        for (String cause : Arrays.asList("no answer", null)) {
-            assertThatExceptionOfType(UnknownOutcomeException.class)
-                    .isThrownBy(() -> this.operations.execute(id("a"), work))
-                    .satisfies(ex -> assertThat(
-                                    (ex.getCause() != null) ? ex.getCause().getMessage() : null)
-                            .isEqualTo(cause));
-        }
-        assertThat(calls).hasSize(1);
-        Steps steps = this.app.bean(Steps.class);
-        assertThat(steps.find(id("a"))).extracting(Steps.Step::status).containsExactly("started");
-        assertThat(steps.settle(id("a"), "other", false)).isFalse();
-        assertThat(steps.settle(id("a"), "mail", false)).isTrue();
-        this.operations.execute(id("a"), work);
-        assertThat(calls).hasSize(2);
-        assertThat(steps.settle(id("a"), "mail", false)).as("when it is done").isFalse();
-        assertThat(steps.find(id("a"))).extracting(Steps.Step::status).containsExactly("done");
     }
 
     @Test

@@ -49,14 +49,6 @@ class PositionStoreIT extends StoreTest {
     }
 
     @Test
-    void severalPartitionsAreMovedAtOnceAndEachSaysFromWhere() {
-        move(claim(1, 0, 10));
-        move(claim(2, 0, 10));
-        assertThat(move(claim(0, 3, 5), claim(1, 8, 12), claim(2, 8, 10)))
-                .containsOnly(Map.entry(claim(0, 3, 5), 3L), Map.entry(claim(1, 8, 12), 10L));
-    }
-
-    @Test
     void aPositionOfAnotherTopicOfThatNameIsLeftAsItIsUntilItIsReset() {
         move(claim(0, 0, 10));
         PositionClaim anew = new PositionClaim("consumer", TOPIC, 0, "other-id", 0, 20);
@@ -67,14 +59,6 @@ class PositionStoreIT extends StoreTest {
         assertThat(this.store.positionsOf("consumer"))
                 .extracting(PartitionPosition::topicId, PartitionPosition::nextOffset)
                 .containsExactly(tuple("other-id", 20L));
-    }
-
-    @Test
-    void aPositionCanBeForgotten() {
-        move(claim(0, 0, 5), claim(1, 0, 5));
-        assertThat(this.store.forget("consumer", TOPIC, 0)).isTrue();
-        assertThat(this.store.forget("consumer", TOPIC, 0)).isFalse();
-        assertThat(this.store.positionsOf("consumer")).hasSize(1);
     }
 
     @Test

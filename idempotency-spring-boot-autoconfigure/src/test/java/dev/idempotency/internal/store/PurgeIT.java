@@ -22,7 +22,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PurgeIT extends StoreTest {
 
     private static final Duration WEEK = Duration.ofDays(7);
-    private static final Duration MONTH = Duration.ofDays(30);
 
     private static final String INSERT = """
             insert into idempotency_processed
@@ -95,17 +94,6 @@ class PurgeIT extends StoreTest {
     }
 
     @Test
-    void moreThanOneStatementCanHoldIsForgottenInOneGo() {
-        List<Object[]> rows = IntStream.range(0, 1203)
-                .mapToObj(i -> new Object[] {"billing", "old-" + i, EpochSeconds.toDecimal(daysAgo(9))})
-                .toList();
-        this.jdbc.batchUpdate(this.insert, rows);
-        given("billing", "5 0");
-        assertThat(purgeExpired("billing", WEEK, 2000)).isEqualTo(1203);
-        assertThat(ids("billing")).containsExactly("5", "0");
-    }
-
-    @Test
     void aRowThatAnotherTransactionHoldsIsPassedOverWithoutWaiting() throws SQLException {
         given("billing", "10 9 5 0");
         try (Connection other = this.dataSource.getConnection();
@@ -117,20 +105,6 @@ class PurgeIT extends StoreTest {
             other.rollback();
         }
         assertThat(ids("billing")).containsExactly("10", "5", "0");
-    }
-
-    @Test
-    void anAbandonedConsumerIsForgottenWhollyWhenItsTimeHasCome() {
-        given("gone", "60 45 31");
-        given("idle", "60 29");
-        Purged<Instant> first = this.messages.purgeAbandoned("gone", MONTH, BEGINNING, 2);
-        assertThat(first.rows()).isEqualTo(2);
-        assertThat(ids("gone")).containsExactly("31");
-        assertThat(this.messages.purgeAbandoned("gone", MONTH, first.upTo(), 2).rows())
-                .isEqualTo(1);
-        assertThat(this.messages.purgeAbandoned("idle", MONTH, BEGINNING, 2).rows())
-                .isZero();
-        assertThat(this.messages.consumers()).containsExactly("idle");
     }
 
     private int purgeExpired(String consumer, Duration retention, int limit) {

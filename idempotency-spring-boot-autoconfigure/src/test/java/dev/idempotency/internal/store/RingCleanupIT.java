@@ -269,16 +269,6 @@ class RingCleanupIT {
     }
 
     @Test
-    void twoInstancesMayEmptyTheSameSlot() {
-        this.ring.noteActivity();
-        List<CompletableFuture<Boolean>> both = List.of(
-                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, this.ring::cutoff)),
-                CompletableFuture.supplyAsync(() -> this.ring.empty(this.slot, this.ring::cutoff)));
-        assertThat(both.stream().map(CompletableFuture::join)).contains(true);
-        assertThat(rows()).isZero();
-    }
-
-    @Test
     void aConsumerWhoseActivityIsNotNotedIsKept() {
         this.ring.noteActivity();
         fill("new", daysAgo(8), 1);

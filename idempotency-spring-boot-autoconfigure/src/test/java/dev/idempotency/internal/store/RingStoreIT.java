@@ -5,12 +5,9 @@ import static dev.idempotency.internal.store.RingServer.id;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
-import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.internal.database.RetentionMode;
-import dev.idempotency.store.ClaimAnswer;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
 import java.time.Instant;
@@ -81,38 +78,6 @@ class RingStoreIT {
         assertThat(this.store.firstRecords("billing")).containsExactly(RingServer.SOMEWHERE);
         assertThat(this.server.claim(this.store, "shipping", ids.toArray(String[]::new)))
                 .hasSize(10);
-    }
-
-    @Test
-    void anIdIsClaimedOnceAloneOrInABatch() {
-        for (String id : idsOfAllTables()) {
-            assertThat(claim(id)).hasSize(1);
-            assertThat(claim(id)).isEmpty();
-            assertThat(claim(id, id(NOW), "order-" + id)).hasSize(2);
-        }
-    }
-
-    @Test
-    void originalsAreFoundWithTheirDigests() {
-        for (String id : idsOfAllTables()) {
-            Claim claim = new Claim(new MessageId("billing", id), RingServer.SOMEWHERE, 7L);
-            this.server.transaction.executeWithoutResult(status -> this.store.claim(List.of(claim)));
-            ClaimAnswer answer = this.server.transaction.execute(status -> this.store.claimOrFind(List.of(
-                    new Claim(claim.id(), new RecordCoordinates("topic", 3, 43), 8L),
-                    new Claim(new MessageId("billing", id(NOW)), RingServer.SOMEWHERE, 8L))));
-            assertThat(answer.claimed()).hasSize(1);
-            assertThat(answer.originals().get(claim.id()).payloadDigest()).isEqualTo(7L);
-        }
-    }
-
-    @Test
-    void whatIsForgottenCanBeClaimedAgain() {
-        for (String id : idsOfAllTables()) {
-            claim(id);
-            assertThat(this.store.forget(new MessageId("billing", id))).isTrue();
-            assertThat(this.store.forget(new MessageId("billing", id))).isFalse();
-            assertThat(claim(id)).hasSize(1);
-        }
     }
 
     @Test
