@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -44,13 +43,10 @@ public final class RingServer implements AutoCloseable {
 
     /** An instance that has just started. */
     public JdbcProcessedMessageStore start(RetentionMode mode) {
-        return new JdbcProcessedMessageStore(prepared(mode, this.dataSource), Duration.ofSeconds(30));
-    }
-
-    IdempotencyDatabase prepared(RetentionMode mode, DataSource source) {
-        IdempotencyDatabase database = new IdempotencyDatabase(source, DialectResolver.resolve(source), null, mode);
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null, mode);
         new Schema(database, SchemaMode.MIGRATE).ringWidth(WIDTH, false).afterPropertiesSet();
-        return database;
+        return new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
     }
 
     /** Claims ids in a transaction, and returns those that were free. */
