@@ -1,10 +1,12 @@
 package dev.idempotency.recipes;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
 import java.math.BigDecimal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,6 +18,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 import org.springframework.stereotype.Component;
@@ -50,6 +53,22 @@ class FirstHourIT extends ApplicationTest {
             assertThat(output)
                     .contains("value of type java.lang.String. For JSON, set spring.kafka.consumer.value-deserializer")
                     .doesNotContain("secret");
+        }
+    }
+
+    @Test
+    void theReasonThatTheLogMayNotQuoteIsInTheDeadLetter(CapturedOutput output) {
+        List<String> withoutType = List.of(
+                "spring.kafka.consumer.value-deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer");
+        try (TestApplication app = start(withoutType, Accounts.class, LedgerListener.class)) {
+            app.send("payments", null, "{\"id\": \"secret\", \"account\": \"a\", \"amount\": 5}");
+            app.awaitCaughtUp("ledger", "payments");
+            assertThat(output)
+                    .contains("cause: java.lang.IllegalStateException", "header kafka_dlt-exception-stacktrace")
+                    .doesNotContain("secret");
+            assertThat(TopicContents.of("payments-dlt").stream()
+                            .map(letter -> letter.headers().lastHeader(KafkaHeaders.DLT_EXCEPTION_STACKTRACE)))
+                    .anyMatch(header -> new String(header.value(), UTF_8).contains("No type information in headers"));
         }
     }
 

@@ -60,6 +60,9 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
+    private static final String HIDDEN =
+            "%s, cause: %s. Its text may quote the message, and is in the dead letter's header kafka_dlt-exception-stacktrace.";
+
     /** Producers and brokers take a megabyte by default: beside a large record there is little room for a stack trace. */
     private static final int LARGE_RECORD = 500_000;
 
@@ -165,9 +168,12 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     .formatted(MessageConversionException.class.getName(), type, CONVERSION_REMEDY);
         }
         MessagingException quoting = causes.find(MessagingException.class);
-        return (quoting != null)
+        String text = (quoting != null)
                 ? quoting.getClass().getName()
                 : StringUtils.truncate(cause(exception).toString(), BRIEF);
+        return quotesPayload(exception)
+                ? HIDDEN.formatted(text, causes.deepest().getClass().getName())
+                : text;
     }
 
     private static boolean quotesPayload(Exception exception) {
