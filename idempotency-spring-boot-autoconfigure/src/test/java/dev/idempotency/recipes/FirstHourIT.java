@@ -2,6 +2,7 @@ package dev.idempotency.recipes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
@@ -57,6 +58,16 @@ class FirstHourIT extends ApplicationTest {
     }
 
     @Test
+    void aPartitionThatWaitsQuotesNoPayloadInTheLog(CapturedOutput output) {
+        List<String> properties = List.of("idempotency.dead-letters.enabled=false");
+        try (TestApplication app = start(properties, UnreadableListener.class)) {
+            app.send(this.topic, "1", "secret");
+            await().until(() -> output.getAll().contains("It is not skipped: its partition waits"));
+            assertThat(output).doesNotContain("secret");
+        }
+    }
+
+    @Test
     void theReasonThatTheLogMayNotQuoteIsInTheDeadLetter(CapturedOutput output) {
         List<String> withoutType = List.of(
                 "spring.kafka.consumer.value-deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer");
@@ -70,6 +81,13 @@ class FirstHourIT extends ApplicationTest {
                             .map(letter -> letter.headers().lastHeader(KafkaHeaders.DLT_EXCEPTION_STACKTRACE)))
                     .anyMatch(header -> new String(header.value(), UTF_8).contains("No type information in headers"));
         }
+    }
+
+    static class UnreadableListener {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#record.key()")
+        void on(PaymentReceived payment) {}
     }
 
     static class Accounts {

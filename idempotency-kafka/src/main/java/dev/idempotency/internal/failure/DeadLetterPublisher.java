@@ -176,7 +176,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                 : text;
     }
 
-    private static boolean quotesPayload(Exception exception) {
+    static boolean quotesPayload(Exception exception) {
         Causes causes = Causes.of(exception);
         return causes.contains(MessagingException.class) || causes.contains(DeserializationException.class);
     }

@@ -119,7 +119,7 @@ public final class ErrorHandlerInstaller extends EarlyLifecycle implements Dispo
                                     + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")
                             .formatted(consumer, KafkaCoordinates.of(record)),
-                    exception);
+                    DeadLetterPublisher.quotesPayload(exception) ? null : exception);
         };
     }
 
