@@ -80,8 +80,10 @@ public final class Causes implements Iterable<Throwable> {
         return this.all.stream().filter(type::isInstance).map(type::cast);
     }
 
-    /** The last of the causes. */
+    /** The last of the causes that the database gave, or else of all: its driver says more than its socket. */
     public Throwable deepest() {
-        return this.all.stream().reduce((first, second) -> second).orElseThrow();
+        return Stream.concat(this.all.stream(), all(SQLException.class))
+                .reduce((first, second) -> second)
+                .orElseThrow();
     }
 }

@@ -6,6 +6,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.event.IdempotencyEventListener;
 import dev.idempotency.failure.FailureKind;
+import java.net.ConnectException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
@@ -64,6 +65,15 @@ class OutageTests {
         assertThat(registry.classify(new IllegalStateException("its own"))).isEqualTo(FailureKind.MESSAGE);
         assertThat(registry.classify(new IllegalStateException(new StoreFailedException("no such table", null))))
                 .isEqualTo(FailureKind.OUTAGE);
+    }
+
+    @Test
+    void theDriversWordsAreLoggedRatherThanTheirCause(CapturedOutput output) {
+        SQLException refused = new SQLException("Connection to db:5432 refused", "08001", new ConnectException());
+        RecordCoordinates where = new RecordCoordinates("topic", 0, 0);
+        this.outage.recordFailure(FailureKind.OUTAGE, new IllegalStateException(refused), where);
+        assertThat(output)
+                .contains("waits for the database at topic-0@0: java.sql.SQLException: Connection to db:5432");
     }
 
     @Test
