@@ -1,5 +1,7 @@
 package dev.idempotency.contract;
 
+import static dev.idempotency.app.Thrown.undeclared;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
@@ -7,11 +9,13 @@ import dev.idempotency.autoconfigure.IdempotencyListenerAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyOperatorsAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
 import dev.idempotency.event.IdempotencyEventListener;
+import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.internal.event.ConsumerOutages.ConsumerOutage;
 import dev.idempotency.internal.failure.OutageRegistry;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -23,6 +27,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -54,6 +61,7 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
@@ -244,6 +252,14 @@ final class ContractApplication implements AutoCloseable {
                     Journal.of(consumer.groupId()).findFirst().orElseThrow().observer());
         }
 
+        /** Whatever a classifier throws, the answer of the provided one counts. */
+        @Bean
+        FailureClassifier failingClassifier() {
+            return failure -> {
+                throw undeclared(new IOException("told to fail"));
+            };
+        }
+
         /** Whatever an observer throws must not matter. */
         @Bean
         IdempotencyEventListener failingObserver() {
@@ -271,7 +287,29 @@ final class ContractApplication implements AutoCloseable {
         }
 
         private static CommonErrorHandler handler(int attempts) {
-            return new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1));
+            return new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, attempts - 1)) {
+
+                @Override
+                public void handleRemaining(
+                        Exception failure,
+                        List<ConsumerRecord<?, ?>> records,
+                        Consumer<?, ?> consumer,
+                        MessageListenerContainer container) {
+                    Journal.handled(records.get(0));
+                    super.handleRemaining(failure, records, consumer, container);
+                }
+
+                @Override
+                public void handleBatch(
+                        Exception failure,
+                        ConsumerRecords<?, ?> records,
+                        Consumer<?, ?> consumer,
+                        MessageListenerContainer container,
+                        Runnable invokeListener) {
+                    Journal.handled(records.iterator().next());
+                    super.handleBatch(failure, records, consumer, container, invokeListener);
+                }
+            };
         }
 
         /** For the pauses of retry topics. */

@@ -42,6 +42,7 @@ abstract class DeliveryContract {
                 // The same message after the commit; new, duplicate and doubled messages of a batch.
                 scenario(kind).send("1:a", "2:b").expect(effects("a", "b"), deadLetters(), duplicates(0)),
                 scenario(kind).send("1:a", "2:b").andAgain().expect(effects("a", "b"), duplicates(2)),
+                scenario(kind).send("1:fails-once", "2:b").andAgain().expect(effects("fails-once", "b"), duplicates(2)),
                 identified(kind).send("1:a", "1:a", "2:b", "1:a").expect(effects("a", "b"), duplicates(2)),
                 unidentified(kind).send("1:a", "1:a").andAgain().expect(effects("a", "a"), duplicates(2)),
                 versioned(kind)
@@ -71,6 +72,10 @@ abstract class DeliveryContract {
                         .send("1:fails", "2:fails-once", "3:c", "4:fails")
                         .expect(effects("fails-once", "c"), deadLetters("fails", "fails")),
                 failing(kind, "throws-an-error"),
+                failing(kind, "fails-in-turns")
+                        .unless(kind.container.equals("handled"), "its own error handler starts to count anew"),
+                failing(kind, "fails-with-its-handler")
+                        .unless(!kind.container.equals("handled"), "it has no error handler of its own"),
                 failing(kind, "is-named").unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
                 failing(kind, "is-misnamed")
                         .unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
@@ -111,6 +116,7 @@ abstract class DeliveryContract {
                         .unless(kind.strategy != DeduplicationStrategy.MESSAGE_ID, "that is up to the listener"),
                 recovering(kind, "outage@after-commit", duplicates(kind.together ? 3 : 1)),
                 failing(kind, "swallows-a-database-error"),
+                failing(kind, "swallows-before-the-commit"),
                 scenario(kind)
                         .send("1:a", "2:b", "3:swallows-a-database-error")
                         .expect(effects("a", "b"), deadLetters("swallows-a-database-error")),
@@ -127,6 +133,7 @@ abstract class DeliveryContract {
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
                 failing(kind, "unreadable"),
+                interrupted(kind, "outage@read").expect(effects("outage@read", "b"), deadLetters()),
                 conflicting(kind, "fail").expect(effects("a", "c"), deadLetters("conflict")),
                 conflicting(kind, "warn").expect(effects("a", "c"), duplicates(1), conflicts(1)),
                 scenario(kind)

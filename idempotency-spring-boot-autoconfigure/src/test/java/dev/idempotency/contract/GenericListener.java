@@ -2,6 +2,7 @@ package dev.idempotency.contract;
 
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.app.HasEffects;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -145,7 +146,11 @@ abstract class GenericListener {
 
     private void obey(Order order, int attempt) {
         switch (order.command) {
-            case "fails", "fails-after-steps" -> failIf(true);
+            case "fails", "fails-after-steps", "fails-with-its-handler" -> failIf(true);
+            case "fails-in-turns" -> {
+                failIf(attempt % 2 == 0);
+                throw new IllegalArgumentException("told to fail");
+            }
             case "fails-until-repaired" -> failIf(!this.journal.repaired);
             case "fails-once", "fails-once-after-steps" -> failIf(attempt == 1);
             case "throws-an-error" -> throw new StackOverflowError("told to fail");
@@ -156,6 +161,7 @@ abstract class GenericListener {
                 failIf(attempt <= OUTAGE, CUT);
             }
             case "swallows-a-database-error" -> swallowDatabaseError();
+            case "swallows-before-the-commit" -> HasEffects.beforeCommit(this::swallowDatabaseError);
             case "waits-for-rival" -> awaitRival();
             case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
             case "meets-rival" -> meetRival();

@@ -1,7 +1,10 @@
 package dev.idempotency.contract;
 
+import static dev.idempotency.app.Thrown.undeclared;
+
 import dev.idempotency.DeduplicationStrategy;
 import dev.idempotency.event.IdempotencyEventListener;
+import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -223,6 +226,19 @@ final class Journal {
                 .put(metadata.offset(), number);
         if (metadata.topic().endsWith("-dlt")) {
             this.deadLetters.add(number);
+        }
+    }
+
+    /** An application's own error handler is asked, and may fail itself at first. */
+    static void handled(ConsumerRecord<?, ?> record) {
+        Journal journal = of(record.headers());
+        if (journal.sent.get(numberOf(record.headers())).command.equals("fails-with-its-handler")) {
+            switch (journal.arrivals.getAndIncrement()) {
+                case 0 -> throw undeclared(new IOException("told to fail"));
+                case 1 -> throw new IllegalStateException("told to fail");
+                case 2 -> throw new StackOverflowError("told to fail");
+                default -> {}
+            }
         }
     }
 

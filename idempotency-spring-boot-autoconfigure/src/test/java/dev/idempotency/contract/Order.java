@@ -1,5 +1,6 @@
 package dev.idempotency.contract;
 
+import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.Deserializer;
@@ -38,14 +39,19 @@ public final class Order {
         return this.text;
     }
 
-    /** Reads all but the command {@code unreadable}. */
+    /** Reads all but the command {@code unreadable}, and asks somebody who does not always answer. */
     public static final class Reader implements Deserializer<Order> {
+
+        private int outages;
 
         @Override
         public Order deserialize(String topic, byte[] data) {
             Order order = new Order(new String(data, StandardCharsets.UTF_8));
             if (order.command.equals("unreadable")) {
                 throw new SerializationException("not an order");
+            }
+            if (order.command.equals("outage@read") && this.outages++ < 2) {
+                throw new SerializationException("no schema", new ConnectException("refused"));
             }
             return order;
         }

@@ -1,6 +1,5 @@
 package dev.idempotency.internal.failure;
 
-import static dev.idempotency.app.Thrown.undeclared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,38 +11,27 @@ import dev.idempotency.app.OfKind;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.SharedApplicationTest.ContainerFactory;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.failure.DatabaseFailureClassifier;
-import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.internal.database.Causes;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import java.io.IOException;
-import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordTooLargeException;
-import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
@@ -59,15 +47,10 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
-import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
-import org.springframework.util.backoff.FixedBackOff;
 
-/**
- * Failures of messages, also if error handling itself fails. A dead letter is the received record, byte for byte, also if
- * it could not be read.
- */
+/** Dead letters are received records, byte for byte, also of what could not be read; waiting is shown. */
 @ExtendWith(OutputCaptureExtension.class)
 class FailureHandlingIT extends SharedApplicationTest {
 
@@ -76,8 +59,8 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "manual");
-        createTopics(1, "orders", "replaced", "rude", "rudeBatch", "handlers", "unconfigured");
+        createTopics(1, "records", "batches", "polls", "given", "filtered", "keys", "asking", "beside", "orders");
+        createTopics(1, "handlers", "unconfigured");
         createTopics(3, "wide");
         start(
                 Application.class,
@@ -120,13 +103,6 @@ class FailureHandlingIT extends SharedApplicationTest {
         return TopicContents.inBytes(topic(kind) + "-dlt").stream()
                 .filter(letter -> header(letter, "message-id").startsWith(id))
                 .toList();
-    }
-
-    private long givenUp(String kind, String payload) {
-        return deadLetters(kind, payload).size()
-                + this.app.bean(Application.class).recovered.stream()
-                        .filter(payload::equals)
-                        .count();
     }
 
     private double meter(String name, String kind) {
@@ -177,14 +153,6 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
-    void aTombstoneThatFailsIsDeadLetteredAsATombstone() {
-        this.app.send(topic("records"), "tombstone", null);
-        awaitCaughtUp("records");
-        assertThat(deadLetters("records", "tombstone")).singleElement().satisfies(letter -> assertThat(letter.value())
-                .isNull());
-    }
-
-    @Test
     void aFailureThatIsTooLargeForADeadLetterIsAbridged() {
         ProducerRecord<String, String> large = new ProducerRecord<>(topic("records"), "verbose large");
         large.headers().add("message-id", bytes("large")).add("ballast", new byte[960_000]);
@@ -229,28 +197,12 @@ class FailureHandlingIT extends SharedApplicationTest {
     }
 
     @Test
-    void aDeserializerThatGetsNoAnswerIsWaitedFor() {
-        send("asking", "before away", "after away");
-        awaitCaughtUp("asking");
-        assertThat(effects("before away") + effects("after away")).isEqualTo(2);
-        assertThat(givenUp("asking", "before away")).isZero();
-    }
-
-    @Test
     void aListenerThatIsNotProtectedIsLeftAloneThoughItsConsumerFactoryIsShared(CapturedOutput output) {
         send("beside", "garbled beside");
         await().until(() -> output.toString().contains("consider configuring an 'ErrorHandlingDeserializer'"));
         containerOf("beside").stop();
         assertThat(containerOf("beside").getCommonErrorHandler() instanceof SuspendingErrorHandler)
                 .isFalse();
-    }
-
-    @Test
-    void aMessageThatAnInterceptorReplacedIsDeadLetteredAsItWas() {
-        send("replaced", "poison");
-        awaitCaughtUp("replaced");
-        assertThat(deadLetters("replaced", "poison")).singleElement().satisfies(letter -> assertThat(letter.value())
-                .isEqualTo(bytes("poison")));
     }
 
     @Test
@@ -339,92 +291,15 @@ class FailureHandlingIT extends SharedApplicationTest {
         pauses.pause(containerOf("beside"), partition("beside"), true, Duration.ofMillis(1));
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "records, classifierThrows",
-        "batches, classifierAnswersNothing",
-        "records, inTurns",
-        "rude, poison",
-        "rude, unfiltered",
-        "rudeBatch, poison"
-    })
-    void whateverIsThrownTheMessageAloneIsGivenUp(String kind, String failure) {
-        String payload = failure + " hard " + kind;
-        send(kind, "before " + payload, payload, "after " + payload);
-        awaitCaughtUp(kind);
-        assertThat(effects("before " + payload)).isOne();
-        assertThat(effects("after " + payload)).isOne();
-        assertThat(effects(payload)).isZero();
-        assertThat(givenUp(kind, payload)).isOne();
-    }
-
     /** Payloads that know what became of them. */
     public static class Order {
 
         public String status;
     }
 
-    /** Asks somebody who does not answer at first. */
-    public static class AskingDeserializer extends PickyDeserializer {
-
-        private static final AtomicInteger ASKED = new AtomicInteger();
-
-        @Override
-        public String deserialize(String topic, byte[] data) {
-            String text = super.deserialize(topic, data);
-            if (text != null && text.equals("before away") && ASKED.incrementAndGet() < 4) {
-                throw new SerializationException("no schema", new ConnectException("refused"));
-            }
-            return text;
-        }
-    }
-
-    /** An error handler that fails itself, now and then. */
-    static class Rude extends DefaultErrorHandler {
-
-        private final AtomicInteger calls = new AtomicInteger();
-
-        Rude(List<String> recovered) {
-            super((record, exception) -> recovered.add(String.valueOf(record.value())), new FixedBackOff(10, 2));
-        }
-
-        private void fail() {
-            switch (this.calls.getAndIncrement() % 5) {
-                case 0 -> throw undeclared(new IOException("by the error handler"));
-                case 1 -> throw new IllegalStateException("by the error handler");
-                case 2 -> throw new StackOverflowError("by the error handler");
-                default -> {}
-            }
-        }
-
-        @Override
-        public void handleRemaining(
-                Exception thrown,
-                List<ConsumerRecord<?, ?>> records,
-                Consumer<?, ?> consumer,
-                MessageListenerContainer container) {
-            fail();
-            super.handleRemaining(thrown, records, consumer, container);
-        }
-
-        @Override
-        public void handleBatch(
-                Exception thrown,
-                ConsumerRecords<?, ?> data,
-                Consumer<?, ?> consumer,
-                MessageListenerContainer container,
-                Runnable invokeListener) {
-            fail();
-            super.handleBatch(thrown, data, consumer, container, invokeListener);
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
     @Import({Listeners.class, Handlers.class, SimpleMeterRegistry.class})
     static class Application {
-
-        /** What the application's own error handlers were given in the end. */
-        final List<String> recovered = new CopyOnWriteArrayList<>();
 
         @Bean
         ContainerFactory kafkaListenerContainerFactory(ContainerFactory plain) {
@@ -438,31 +313,6 @@ class FailureHandlingIT extends SharedApplicationTest {
                     container.getContainerProperties().setAckMode(AckMode.RECORD);
                 }
             };
-        }
-
-        @Bean
-        FailureClassifier applicationsClassifier() {
-            DatabaseFailureClassifier database = new DatabaseFailureClassifier();
-            return failure -> {
-                String text = String.valueOf(Causes.of(failure).deepest().getMessage());
-                return switch (text.split(" ")[0]) {
-                    case "classifierThrows" -> throw undeclared(new IOException("by the classifier"));
-                    case "classifierAnswersNothing" -> null;
-                    default -> database.classify(failure);
-                };
-            };
-        }
-
-        @Bean
-        ContainerFactory rude(ContainerFactory plain) {
-            plain.setCommonErrorHandler(new Rude(this.recovered));
-            plain.setRecordFilterStrategy(record -> {
-                if (String.valueOf(record.value()).startsWith("unfiltered")) {
-                    throw undeclared(new IOException("by the filter"));
-                }
-                return false;
-            });
-            return plain;
         }
 
         /** Does without tombstones. */
@@ -491,16 +341,6 @@ class FailureHandlingIT extends SharedApplicationTest {
             given.setConfigureDeserializers(configured);
             return given;
         }
-
-        @Bean
-        ContainerFactory replacing(ContainerFactory plain) {
-            return plain.with(factory -> factory.setRecordInterceptor((record, consumer) -> {
-                ConsumerRecord<Object, Object> other = new ConsumerRecord<>(
-                        record.topic(), record.partition(), record.offset(), record.key(), "another poison");
-                other.headers().add("message-id", bytes("another"));
-                return other;
-            }));
-        }
     }
 
     /** Two consumers behind one container. */
@@ -518,15 +358,10 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     static class Listeners extends ListenersOfKinds {
 
-        private final AtomicInteger turns = new AtomicInteger();
-
         /** A payload's first word says whether it fails. */
         @Override
         void on(String payload) {
             this.effects.happen(payload);
-            if (payload.startsWith("inTurns") && this.turns.getAndIncrement() % 2 == 0) {
-                throw new IllegalArgumentException(payload);
-            }
             if (payload.startsWith("verbose")) {
                 throw new IllegalStateException(payload + ".".repeat(2_000_000));
             }
@@ -539,17 +374,12 @@ class FailureHandlingIT extends SharedApplicationTest {
                 topics = "keys${suffix}",
                 groupId = "keys${suffix}",
                 properties = "key.deserializer=dev.idempotency.internal.failure.PickyDeserializer")
-        @KafkaListener(
-                topics = "asking${suffix}",
-                groupId = "asking${suffix}",
-                properties = "value.deserializer=dev.idempotency.internal.failure.FailureHandlingIT$AskingDeserializer")
+        @KafkaListener(topics = "asking${suffix}", groupId = "asking${suffix}")
         @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
         @KafkaListener(
                 topics = "unconfigured${suffix}",
                 groupId = "unconfigured${suffix}",
                 containerFactory = "unconfigured")
-        @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
-        @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rude")
         @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")
         @IdempotentListener
         void any(String payload) {
@@ -560,11 +390,6 @@ class FailureHandlingIT extends SharedApplicationTest {
                 topics = "filtered${suffix}",
                 groupId = "filtered${suffix}",
                 containerFactory = "filtering",
-                batch = "true")
-        @KafkaListener(
-                topics = "rudeBatch${suffix}",
-                groupId = "rudeBatch${suffix}",
-                containerFactory = "rude",
                 batch = "true")
         @IdempotentListener
         void anyBatch(List<String> payloads) {
