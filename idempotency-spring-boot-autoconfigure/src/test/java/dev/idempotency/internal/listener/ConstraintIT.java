@@ -18,8 +18,9 @@ import dev.idempotency.event.Duplicate;
 import dev.idempotency.internal.dedup.ClaimStrategy;
 import dev.idempotency.internal.dedup.InboundMessage;
 import dev.idempotency.internal.dedup.JdbcStrategyFactory;
-import dev.idempotency.listener.ledger.Account;
+import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.sql.SQLException;
@@ -156,6 +157,19 @@ class ConstraintIT extends ListenersTest {
             this.payments.insert("payment", payload);
             acknowledgment.acknowledge();
             return 1;
+        }
+    }
+
+    @Entity(name = "account")
+    static class Account {
+
+        @Id
+        private String name;
+
+        protected Account() {}
+
+        Account(String name) {
+            this.name = name;
         }
     }
 
