@@ -21,9 +21,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -38,7 +36,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -49,8 +46,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /**
- * Failures of the library's own statements cost no message; a listener's own are not waited for for ever. The driver of
- * MariaDB throws much of what it does not know as a failure of the connection, and its states say little, as H2's do.
+ * Failures of the library's own statements cost no message. The driver of MariaDB throws much of what it does not know as a
+ * failure of the connection, and its states say little, as H2's do.
  */
 @ParameterizedClass
 @EnumSource(StoreServer.class)
@@ -70,16 +67,11 @@ class StoreFailuresIT {
     @BeforeParameterizedClassInvocation
     void start() {
         this.topic = TestKafka.createTopic("records", 1);
-        this.url = this.server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=100");
-        if (this.server == StoreServer.MARIADB) {
-            this.url += ",innodb_lock_wait_timeout=1";
-        }
-        boolean postgres = this.server == StoreServer.POSTGRES;
+        this.url = this.server.emptyDatabase();
         this.app = TestApplication.start(
                 this.url,
                 List.of(
                         "topic=" + this.topic,
-                        "before-deposit=" + (postgres ? "set local lock_timeout = '200ms'" : "select 1"),
                         "spring.datasource.hikari.connection-timeout=2000",
                         "idempotency.cleanup.enabled=false",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS),
@@ -168,28 +160,6 @@ class StoreFailuresIT {
         assertAppliedOnce("refused");
     }
 
-    @Test
-    void aRowThatSomebodyElseHasLockedIsWaitedFor() throws SQLException {
-        try (Connection other = connect();
-                Statement statement = other.createStatement()) {
-            other.setAutoCommit(false);
-            statement.executeUpdate("update account set balance = balance + 1 where id = 1");
-            send("deposit");
-            awaitMoreRetriesThanAttempts();
-            other.rollback();
-        }
-        assertAppliedOnce("deposit");
-    }
-
-    @Test
-    void theListenersOwnMissingTableIsNotWaitedFor() {
-        send("grammar");
-        this.app.awaitCaughtUp(this.topic, this.topic);
-        assertThat(TopicContents.values(this.topic + "-dlt")).containsOnlyOnce("grammar");
-        assertThat(this.app.bean(Effects.class).all()).doesNotContain("grammar");
-        assertThat(this.app.bean(Listeners.class).attempts()).containsEntry("grammar", MAX_ATTEMPTS);
-    }
-
     /** By a code of its own; how the others say it is tested with the schema. */
     @Test
     void aRightThatIsMissingOnMariaDbIsNamed() throws SQLException {
@@ -219,25 +189,6 @@ class StoreFailuresIT {
     }
 
     @Test
-    void aDatabaseThatTakesNoWritesIsNoMessagesFault() throws SQLException {
-        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
-        String database = this.app.jdbc().queryForObject("select current_database()", String.class);
-        String cut = "select pg_terminate_backend(pid) from pg_stat_activity"
-                + " where datname = current_database() and pid <> pg_backend_pid()";
-        execute("alter database " + database + " set default_transaction_read_only = on", cut);
-        try {
-            send("replica");
-            awaitMoreRetriesThanAttempts();
-        } finally {
-            execute(
-                    "set default_transaction_read_only = off",
-                    "alter database " + database + " reset default_transaction_read_only",
-                    cut);
-        }
-        assertAppliedOnce("replica");
-    }
-
-    @Test
     void healthOfALockedTableIsDownAfterTheTimeoutOfAStatement() throws SQLException {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
         try (Connection other = connect();
@@ -253,9 +204,7 @@ class StoreFailuresIT {
     @Import(Outcomes.class)
     static class Listeners extends HasEffects {
 
-        private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
         private final JdbcTemplate jdbc;
-        private final String beforeDeposit;
 
         @Autowired
         private ObjectProvider<IdempotentOperations> operations;
@@ -265,16 +214,9 @@ class StoreFailuresIT {
             return IdempotentConsumer.named("operations");
         }
 
-        Listeners(JdbcTemplate jdbc, @Value("${before-deposit}") String beforeDeposit) {
+        Listeners(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
-            this.beforeDeposit = beforeDeposit;
             jdbc.execute("create table staging (id integer)");
-            jdbc.execute("create table account (id integer primary key, balance integer)");
-            jdbc.update("insert into account (id, balance) values (1, 0)");
-        }
-
-        Map<String, Integer> attempts() {
-            return this.attempts;
         }
 
         void operate() {
@@ -289,16 +231,9 @@ class StoreFailuresIT {
         @KafkaListener(topics = "${topic}", groupId = "${topic}")
         @IdempotentListener(value = "records", inbox = "true")
         void onRecord(String payload) {
-            this.attempts.merge(payload, 1, Integer::sum);
             this.effects.happen(payload);
-            switch (payload) {
-                case "deposit" -> {
-                    this.jdbc.execute(this.beforeDeposit);
-                    this.jdbc.update("update account set balance = balance + 1 where id = 1");
-                }
-                case "truncate" -> truncate(payload);
-                case "grammar" -> this.jdbc.update("insert into no_such_table values (1)");
-                default -> {}
+            if (payload.equals("truncate")) {
+                truncate(payload);
             }
         }
     }
