@@ -17,7 +17,6 @@ import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +40,6 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
@@ -92,8 +90,6 @@ class ArgumentsIT extends ListenersTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             OfLists            | 1:a 2:b 1:a 3:c               | 1:a@0=0 2:b@1=1 3:c@3=3 |
-            OfMessages         | 1:a 2:b 1:a 3:c               | a b c             |
-            ReversesRecords    | 1:a 2:b 3:c 4:d               | a b c d           |
             DrainsAndIsRetried | 1:a 2:b 3:c 4:d               | a b c d           |
             LeavesOut          | 1:a 1:a-again 2:left-out 3:c  | a c               |
             PerRecord          | 1:a,b 2:c                     | a,b c             |
@@ -271,26 +267,6 @@ class ArgumentsIT extends ListenersTest {
                 happen(id + ":" + payloads.get(i) + "@" + offsets.get(i) + "=" + sameOffsets.get(i));
             }
             acknowledgment.acknowledge();
-        }
-    }
-
-    static class OfMessages extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener
-        void on(List<Message<String>> messages) {
-            messages.forEach(message -> happen(message.getPayload()));
-        }
-    }
-
-    static class ReversesRecords extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener
-        void on(List<ConsumerRecord<String, String>> records) {
-            Collections.reverse(records);
-            records.forEach(record -> happenAndFailOnceAt(
-                    "b", record.value(), new BatchListenerFailedException("the first time", record)));
         }
     }
 

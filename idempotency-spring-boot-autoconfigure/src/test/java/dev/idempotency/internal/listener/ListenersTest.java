@@ -130,13 +130,9 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         /** Fails when it is called with the payload for the first time, and that is to fail. */
         void happenAndFailOnceAt(String failing, String payload) {
-            happenAndFailOnceAt(failing, payload, new IllegalStateException("the first time"));
-        }
-
-        void happenAndFailOnceAt(String failing, String payload, RuntimeException failure) {
             happen(payload);
             if (payload.equals(failing) && Collections.frequency(this.calls, failing) == 1) {
-                throw failure;
+                throw new IllegalStateException("the first time");
             }
         }
     }

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.ConsumerWaitingException.Awaited;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Outcomes;
@@ -32,17 +31,6 @@ import org.springframework.kafka.support.Acknowledgment;
 class MessageKeysIT extends ListenersTest {
 
     private static final List<String> CALLS = new CopyOnWriteArrayList<>();
-
-    @Test
-    void aKeyWhoseExpressionThrowsIsNotLookedForAgainAndCounted() {
-        deliver(Throwing.class, ":7", ":abc");
-        assertThat(failures(Throwing.class)).singleElement().satisfies(failure -> assertThat(failure)
-                .isInstanceOf(InvalidMessageKeyException.class)
-                .hasMessageContaining(topic(Throwing.class) + "-0@1")
-                .hasCauseInstanceOf(NumberFormatException.class));
-        assertThat(outcomes(Throwing.class).missingKeys).hasSize(1);
-        assertThat(effects(Throwing.class)).containsExactly("7");
-    }
 
     /** How it goes on is a row of the contract. */
     @Test
@@ -126,10 +114,6 @@ class MessageKeysIT extends ListenersTest {
             return other.bean(Outcomes.class);
         }
     }
-
-    @Container(factory = "handled")
-    @IdempotentListener(key = "T(Long).parseLong(#payload)")
-    static class Throwing extends OfRecords {}
 
     @IdempotentListener
     static class Waiting extends OfRecords {}

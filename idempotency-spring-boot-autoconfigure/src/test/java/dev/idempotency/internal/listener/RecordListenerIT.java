@@ -2,20 +2,16 @@ package dev.idempotency.internal.listener;
 
 import static dev.idempotency.app.Thrown.assertThrown;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.tuple;
 
-import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.UnprotectedCallException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.event.Duplicate;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -39,28 +35,6 @@ import org.springframework.messaging.handler.annotation.Header;
 /** What the delivery contract does not say of listeners of single records. */
 @ListenersTest.Application
 class RecordListenerIT extends ListenersTest {
-
-    @Test
-    void aDuplicateIsARepublicationOrARedelivery() {
-        deliver(Plain.class, "1:a", "1:a", "2:b");
-        assertThat(outcomes(Plain.class).duplicates)
-                .extracting(
-                        Duplicate::kind, duplicate -> duplicate.coordinates().offset())
-                .containsExactly(tuple(DuplicateKind.REPUBLICATION, 1L));
-        deliverAgain(Plain.class);
-        assertThat(outcomes(Plain.class).duplicates).extracting(Duplicate::kind).endsWith(DuplicateKind.REDELIVERY);
-        assertThat(outcomes(Plain.class).duplicates)
-                .allSatisfy(duplicate -> assertThat(duplicate.age()).isPositive());
-        assertThat(effects(Plain.class)).containsExactly("a", "b");
-    }
-
-    @Test
-    void whatTheListenerThrowsReachesTheErrorHandlerUnchanged() {
-        deliver(FailingTwice.class, "1:a");
-        assertThat(failures(FailingTwice.class)).containsExactly(FailingTwice.CHECKED, FailingTwice.UNCHECKED);
-        assertThat(effects(FailingTwice.class)).containsExactly("a");
-        assertThat(outcomes(FailingTwice.class).failed).hasValue(2);
-    }
 
     @Test
     void anAcknowledgmentIsDeferredWhereverItComesFromAndRefusedWhenTheListenerHasReturned() {
@@ -90,20 +64,9 @@ class RecordListenerIT extends ListenersTest {
         assertThat(failures(SeeksElsewhere.class)).isEmpty();
     }
 
-    /** By its coordinates, which are others there. */
     @Test
-    void theAttemptInARetryTopicIsKnownAsTheSameMessageAndDeadLettersAreHandled() {
-        deliver(Retried.class, ":fails-once");
-        Awaitility.await().until(() -> effects(Retried.class).equals(List.of("fails-once")));
-        deliverAgain(Retried.class);
-        Awaitility.await().until(() -> !outcomes(Retried.class).duplicates.isEmpty());
-        assertThat(outcomes(Retried.class).duplicates)
-                .extracting(Duplicate::kind)
-                .containsOnly(DuplicateKind.REDELIVERY);
-        assertThat(outcomes(Retried.class).consumers).singleElement().satisfies(consumer -> assertThat(consumer.name())
-                .isEqualTo(topic(Retried.class) + "/Retried.on"));
-        assertThat(effects(Retried.class)).containsExactly("fails-once");
-        deliver(Retried.class, ":fails");
+    void aDltHandlerIsCalledWhenARetriedMessageIsGivenUp() {
+        deliver(Retried.class, "1:fails");
         Awaitility.await().until(() -> effects(Retried.class).contains("dead letter fails"));
     }
 
@@ -142,23 +105,6 @@ class RecordListenerIT extends ListenersTest {
 
     @IdempotentListener
     static class Plain extends OfRecords {}
-
-    static class FailingTwice extends Listener {
-
-        static final IOException CHECKED = new IOException("checked");
-        static final IllegalStateException UNCHECKED = new IllegalStateException("unchecked");
-
-        @OwnTopic(containerFactory = "handled")
-        @IdempotentListener
-        void on(String payload) throws IOException {
-            happen(payload);
-            switch (calls().size()) {
-                case 1 -> throw CHECKED;
-                case 2 -> throw UNCHECKED;
-                default -> {}
-            }
-        }
-    }
 
     static class ByHeader extends Listener {
 
@@ -233,9 +179,9 @@ class RecordListenerIT extends ListenersTest {
 
     static class Retried extends Listener {
 
-        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 10))
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 10))
         @OwnTopic
-        @IdempotentListener(key = "#coordinates")
+        @IdempotentListener
         void on(String payload) {
             obey(payload);
         }

@@ -34,9 +34,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.kafka.annotation.BackOff;
-import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 
 /** What the delivery contract does not say of messages that are known by the offsets of their records, or by versions. */
 @ListenersTest.Application(
@@ -198,24 +195,6 @@ class StrategiesIT extends ListenersTest {
         assertThat(this.app.bean(Cleanup.class).run().deletedByTask()).containsKey("versions");
     }
 
-    @Test
-    void whatIsRetriedWhenSomethingNewerHasBeenProcessedIsStale() {
-        send(Retried.class, ":a=1=fails", ":b=1=fails", ":a=2", ":a=0");
-        this.app
-                .bean(KafkaListenerEndpointRegistry.class)
-                .getListenerContainer(topic(Retried.class))
-                .start();
-        awaitCaughtUp("Retried");
-        // The retry topic is read when all of its own has been.
-        startContainers(Retried.class);
-        await().untilAsserted(() -> {
-            assertThat(effects(Retried.class)).containsExactly("a@2", "b@1");
-            assertThat(outcomes(Retried.class).stale)
-                    .extracting(stale -> stale.id().value())
-                    .containsExactlyInAnyOrder("a@0", "a@1");
-        });
-    }
-
     static class Versions extends Listener {
 
         @OwnTopic
@@ -226,19 +205,6 @@ class StrategiesIT extends ListenersTest {
                 version = VERSION)
         void on(String payload) {
             happen(IdempotencyContext.current().messageId().value());
-        }
-    }
-
-    static class Retried extends Listener {
-
-        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100), autoStartDltHandler = "false")
-        @OwnTopic
-        @IdempotentListener(strategy = DeduplicationStrategy.VERSION, key = ENTITY, version = VERSION)
-        void on(String payload) {
-            happen(IdempotencyContext.current().messageId().value());
-            if (payload.endsWith("fails") && !calls().contains("a@2")) {
-                throw new IllegalStateException("fails until a@2 is there");
-            }
         }
     }
 }
