@@ -42,13 +42,13 @@ class ArchitectureTests {
 
     /** Whoever adds lines to a room removes others. */
     private static final Map<String, Room> ROOMS = Stream.of("""
-            .                1320
-            database         2950
-            event           600
-            operation         670 database event result store
+            .                1310
+            database         2860
+            event           560
+            operation         660 database event result store
             result            600 database event store
-            retention         700 database event store
-            store            1950 database
+            retention         680 database event store
+            store            1910 database
             check            1650 database definition failure kafka key event result store
             dedup             810 database kafka event store
             definition       2020 database dedup failure kafka key event result store
@@ -61,9 +61,9 @@ class ArchitectureTests {
             job               540 database kafka
             reconciliation    760 database definition inbox job kafka listener event redrive store
             redrive          1130 database definition failure job kafka event
-            actuate          1250 database inbox job metrics event reconciliation redrive result retention store
-            autoconfigure    1600 actuate check database dedup definition failure inbox job kafka key listener metrics event operation producer reconciliation redrive result retention store
-            metrics           700 event store
+            actuate          1220 database inbox job metrics event reconciliation redrive result retention store
+            autoconfigure    1590 actuate check database dedup definition failure inbox job kafka key listener metrics event operation producer reconciliation redrive result retention store
+            metrics           690 event store
             """.split("\n"))
             .map(line -> line.trim().split("\\s+"))
             .collect(Collectors.toMap(
