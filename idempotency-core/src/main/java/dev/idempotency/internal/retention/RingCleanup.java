@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -187,9 +188,12 @@ public final class RingCleanup implements CleanupTask {
      */
     public boolean empty(int slot, Function<String, Instant> cutoffs) {
         String table = this.database.slotTable(slot);
+        // Asked for before the slot is locked.
+        Map<String, Instant> known = new HashMap<>();
+        Function<String, Instant> once = consumer -> known.computeIfAbsent(consumer, cutoffs);
         try {
-            return this.transaction.execute(status -> findKept(table, cutoffs)) != null
-                    && this.transaction.execute(status -> emptyLocked(table, cutoffs));
+            return this.transaction.execute(status -> findKept(table, once)) != null
+                    && this.transaction.execute(status -> emptyLocked(table, once));
         } catch (DataAccessException ex) {
             SQLException cause = StoreExceptionTranslator.innermost(ex);
             if (cause == null || !this.database.dialect().isTimeout(cause)) {
