@@ -117,6 +117,7 @@ abstract class DeliveryContract {
                 recovering(kind, "outage@after-commit", duplicates(kind.together ? 3 : 1)),
                 failing(kind, "swallows-a-database-error"),
                 failing(kind, "swallows-before-the-commit"),
+                failing(kind, "swallows-a-rejection"),
                 scenario(kind)
                         .send("1:a", "2:b", "3:swallows-a-database-error")
                         .expect(effects("a", "b"), deadLetters("swallows-a-database-error")),

@@ -16,8 +16,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Writes an effect for each message, in the listener's transaction, and then does what the message's command says. */
 abstract class GenericListener {
@@ -43,6 +45,9 @@ abstract class GenericListener {
 
     @Autowired
     private JdbcTemplate jdbc;
+
+    @Autowired
+    private PlatformTransactionManager transactions;
 
     Journal journal;
 
@@ -161,6 +166,7 @@ abstract class GenericListener {
                 failIf(attempt <= OUTAGE, CUT);
             }
             case "swallows-a-database-error" -> swallowDatabaseError();
+            case "swallows-a-rejection" -> swallowRejection();
             case "swallows-before-the-commit" -> HasEffects.beforeCommit(this::swallowDatabaseError);
             case "waits-for-rival" -> awaitRival();
             case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
@@ -212,6 +218,15 @@ abstract class GenericListener {
             this.jdbc.update("insert into sole (id) values (1)");
         } catch (DuplicateKeyException ex) {
             // As applications do that insert and, if there is such a row, go on.
+        }
+    }
+
+    /** The transaction that both share is marked for rollback, and its commit throws an exception. */
+    private void swallowRejection() {
+        try {
+            new TransactionTemplate(this.transactions).executeWithoutResult(status -> failIf(true));
+        } catch (IllegalStateException ex) {
+            // As applications do that call a transactional service and expect its rejection.
         }
     }
 
