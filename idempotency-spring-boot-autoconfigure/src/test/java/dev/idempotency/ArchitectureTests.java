@@ -28,19 +28,19 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
 /**
- * The packages, and which of them know which. A package that is not named here breaks a rule. What is for users is in {@code
- * dev.idempotency.store}, say, and everything else of the same concept in {@code dev.idempotency.internal.store}: both
- * are one room here.
+ * Checks the size and the dependencies of packages; a package that is not listed fails the test. The public package of a
+ * concept, such as {@code dev.idempotency.store}, and its internal one, {@code dev.idempotency.internal.store}, count as one
+ * room.
  */
 class ArchitectureTests {
 
     private static final String OURS = "dev.idempotency";
     private static final String INTERNAL = OURS + ".internal";
 
-    /** Lines of main code that a package may have, and which packages it may know besides {@code dev.idempotency}. */
+    /** The maximum number of lines of main code, and the rooms that may be used besides {@code dev.idempotency}. */
     private record Room(int lines, Set<String> known) {}
 
-    /** Whoever adds lines to a room removes others. */
+    /** A room that is full gets new lines only in exchange for old ones. */
     private static final Map<String, Room> ROOMS = Stream.of("""
             .                1310
             database         2860

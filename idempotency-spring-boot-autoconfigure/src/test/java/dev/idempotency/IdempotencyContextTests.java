@@ -13,7 +13,7 @@ class IdempotencyContextTests {
     private static final MessageId FIRST = new MessageId("billing", "1");
     private static final MessageId SECOND = new MessageId("billing", "2");
 
-    /** A UUID of version 8, on every attempt. */
+    /** Every attempt gets the same UUID, of version 8. */
     @Test
     void theKeyDoesNotChangeFromOneReleaseToTheNext() {
         assertThat(derive(FIRST, "email")).isEqualTo("d8f0dbaf-57bf-8707-9942-b4583670198a");

@@ -1,4 +1,4 @@
 package kotlin.coroutines;
 
-/** Stands for Kotlin's own, which the compiler adds to suspend functions as their last parameter. */
+/** A stub of Kotlin's interface, which the compiler adds to suspend functions as their last parameter. */
 public interface Continuation<T> {}

@@ -38,7 +38,7 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.util.Assert;
 
-/** Dead letters and reconciliations over HTTP, for those who may and those who may not. */
+/** Dead letters and reconciliations over HTTP, for users with and without permission. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(OutputCaptureExtension.class)
 class OperatorEndpointsIT {
@@ -54,7 +54,7 @@ class OperatorEndpointsIT {
     private final String topic = TestKafka.createTopic("operated", 1);
     private final String group = TestKafka.uniqueName("operated");
 
-    /** A name with a slash, as they have by default. */
+    /** The default name of a consumer, which contains a slash. */
     private final String consumer = this.group + "/Picky.on";
 
     private final String deadLetters = DEAD_LETTERS + "?consumer=" + encoded(this.consumer);
@@ -131,7 +131,7 @@ class OperatorEndpointsIT {
         this.clerk.get(KEPT + "&messageId=unknown", 404);
     }
 
-    /** The values of a page, and of one message of it, though not the names of its headers. */
+    /** Asserts that a page, and one of its messages, hide values but not the names of headers. */
     private static void assertHidden(Actuator actuator, String page, String one, String error) {
         assertThat(actuator.ok(page) + actuator.ok(one))
                 .doesNotContainPattern("secret|(?<!exception\":\"java\\.lang\\.)IllegalStateException");
@@ -265,7 +265,7 @@ class OperatorEndpointsIT {
         assertThat(post(this.clerk, DEAD_LETTERS, ", 'deadLetter': '" + this.first + "'", 200))
                 .contains("\"sent\":1,");
         this.clerk.delete(this.deadLetters, 404);
-        // Those that were sent back have failed again by then, and the log has told of it.
+        // By then the redriven dead letters have failed again and were logged.
         this.app.awaitCaughtUp(this.group, this.topic);
         assertThat(output)
                 .contains("by clerk for consumer '%s': redrive of dead letters: those with IllegalStateException"
@@ -290,7 +290,7 @@ class OperatorEndpointsIT {
                         "Requested by auditor for consumer '%s': reconciliation since PT24H, and replay of what is missing from 2000-01-01T00:00:00Z"
                                 .formatted(this.consumer));
         Search missing = this.app.bean(MeterRegistry.class).find("idempotency.reconciliation.missing");
-        // Observers hear of it when it has ended.
+        // The gauge is updated at the end of the reconciliation.
         Awaitility.await()
                 .until(() -> missing.tag("consumer", this.consumer).gauge().value() == 0);
     }

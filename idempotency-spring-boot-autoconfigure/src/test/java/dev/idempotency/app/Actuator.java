@@ -14,7 +14,7 @@ import java.util.Base64;
 import org.assertj.core.api.ObjectAssert;
 import org.jspecify.annotations.Nullable;
 
-/** Requests to the endpoints of an application, by a user if it has any. They are answered with this status, or the test fails. */
+/** Sends requests to an application's endpoints, as a user if one is given, and verifies the status of the response. */
 public record Actuator(TestApplication app, @Nullable String user) {
 
     private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -23,7 +23,7 @@ public record Actuator(TestApplication app, @Nullable String user) {
         return get(path, 200);
     }
 
-    /** What the answer has at a path. Objects are maps, in the order of their fields, and arrays are lists. */
+    /** Returns the value at a JSON path of the response. Objects are maps in the order of their fields, arrays are lists. */
     public <T> T read(String path, String jsonPath) {
         return JsonPath.read(ok(path), jsonPath);
     }
@@ -40,12 +40,12 @@ public record Actuator(TestApplication app, @Nullable String user) {
         return request("DELETE", path, null, status);
     }
 
-    /** Apostrophes in the body stand for quotation marks. */
+    /** Sends a JSON body that is written with single quotes. */
     public String post(String path, String body, int status) {
         return request("POST", path, body.replace('\'', '"'), status);
     }
 
-    /** A text in a URL, in a path or as a parameter. */
+    /** Encodes text for the path or a parameter of a URL. */
     public static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }

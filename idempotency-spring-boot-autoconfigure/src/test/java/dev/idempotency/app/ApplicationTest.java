@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A test with a topic, a consumer group and a PostgreSQL database of its own. */
+/** A test with a separate topic, consumer group and PostgreSQL database. */
 public abstract class ApplicationTest {
 
     /** Listeners name it {@code ${topic}}. */

@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Starts a class in a JVM of its own, so that it can die; on the tests' broker and with their class path. */
+/** Starts a class in a separate JVM that can be killed, with the broker and the class path of the tests. */
 public final class ChildJvm {
 
     private ChildJvm() {}
 
-    /** Starts the class's {@code main} with these arguments; what it says goes to {@code target/<log>.log}. */
+    /** Starts the class's {@code main} with these arguments; its output goes to {@code target/<log>.log}. */
     public static Process start(Class<?> main, String log, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

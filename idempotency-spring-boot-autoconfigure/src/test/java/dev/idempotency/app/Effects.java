@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** What listeners do in the tests: a row a call, so that an effect that happened twice is seen. Every {@link TestApplication} has them. */
+/** The effects of listeners: one row per call, so that a repeated effect shows. A bean of every {@link TestApplication}. */
 @Lazy
 @Component
 public class Effects {
@@ -24,12 +24,12 @@ public class Effects {
         this.jdbc.update("insert into effect (name) values (?)", name);
     }
 
-    /** Lets the database take its time. */
+    /** Keeps the database busy for this long. */
     public void pause(Duration duration) {
         this.jdbc.query("select pg_sleep(?)", rows -> {}, duration.toMillis() / 1000.0);
     }
 
-    /** The names of all effects, sorted, with repetition. */
+    /** The names of all effects, sorted, with repetitions. */
     public List<String> all() {
         return this.jdbc.queryForList("select name from effect order by name", String.class);
     }

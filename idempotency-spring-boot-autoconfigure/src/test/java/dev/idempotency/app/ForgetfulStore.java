@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A store of the application's own, in the place of the provided one, that lets nothing in. */
+/** A store defined by the application in place of the provided one; it rejects every claim. */
 public class ForgetfulStore implements ProcessedMessageStore {
 
     @Override

@@ -10,7 +10,7 @@ public abstract class HasEffects {
     @Autowired
     protected Effects effects;
 
-    /** Has something be done before the commit, as a {@code @TransactionalEventListener} does in that phase. */
+    /** Runs work before the commit, like a {@code @TransactionalEventListener} of that phase. */
     public static void beforeCommit(Runnable work) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 

@@ -23,12 +23,12 @@ import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * An application with all that Spring Boot configures by itself, from Hibernate to Actuator and a web server, which the tests
- * that look at it over HTTP share.
+ * An application with everything that Spring Boot auto-configures, from Hibernate to Actuator and a web server. Tests that
+ * access it over HTTP share it.
  */
 public final class ObservedApplication implements AutoCloseable {
 
-    /** A consumer with a name of its own, whose listener fails for the payload {@code fail}. */
+    /** A consumer with an explicit name, whose listener fails for the payload {@code fail}. */
     public static final String BILLING = "billing";
 
     private final TestDatabase database = TestPostgres.createDatabase();
@@ -64,7 +64,7 @@ public final class ObservedApplication implements AutoCloseable {
         this.application.awaitCaughtUp(this.billingTopic, this.billingTopic);
     }
 
-    /** Has a message processed, dropped as a duplicate with another payload, failed and refused for want of a key; returns its id. */
+    /** Sends a message, a duplicate with another payload, one that fails and one without a key; returns the id of the first. */
     public String billOneOfEachOutcome() {
         String id = UUID.randomUUID().toString();
         bill(id, "once");
@@ -74,7 +74,7 @@ public final class ObservedApplication implements AutoCloseable {
         return id;
     }
 
-    /** Sends to the consumer whose name is the default one. */
+    /** Sends to the consumer with the default name, and waits until it has been consumed. */
     public void stock(String id, String payload) {
         this.application.send(this.stockTopic, id, payload);
         this.application.awaitCaughtUp(this.stockTopic, this.stockTopic);
@@ -88,12 +88,12 @@ public final class ObservedApplication implements AutoCloseable {
         return this.stockTopic;
     }
 
-    /** The default name of a consumer: it has a slash in it. */
+    /** The default name of a consumer, which contains a slash. */
     public String stockConsumer() {
         return this.stockTopic + "/Listeners.stock";
     }
 
-    /** Observations of records of {@link #BILLING} that have ended, oldest first. */
+    /** Completed observations of records of {@link #BILLING}, oldest first. */
     public List<Observation.Context> billingObservations() {
         return this.application.bean(EndedObservations.class).contexts.stream()
                 .filter(context -> context instanceof KafkaRecordReceiverContext kafka
@@ -101,7 +101,7 @@ public final class ObservedApplication implements AutoCloseable {
                 .toList();
     }
 
-    /** Has the cleanup run once, and find this to remove beside what there is. */
+    /** Runs the cleanup once, with this backlog in addition to the existing ones. */
     public CleanupRun cleanUp(CleanupTask.Backlog backlog) {
         this.application.bean(GivenBacklog.class).backlog = backlog;
         return this.application.bean(Cleanup.class).run();
@@ -117,7 +117,7 @@ public final class ObservedApplication implements AutoCloseable {
         this.database.close();
     }
 
-    /** Gives the tests the one application, which ends with the last of them. */
+    /** Provides the shared application to tests; it is closed after the last of them. */
     public static final class Shared implements ParameterResolver {
 
         @Override
@@ -170,7 +170,7 @@ public final class ObservedApplication implements AutoCloseable {
         }
     }
 
-    /** What a test gives the cleanup to remove. */
+    /** A backlog that is set by the test. */
     static final class GivenBacklog implements CleanupTask {
 
         private volatile Backlog backlog = limit -> 0;

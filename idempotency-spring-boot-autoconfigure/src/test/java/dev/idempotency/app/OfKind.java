@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** A listener of a {@link SharedApplicationTest}: its kind names its consumer, its container, its topic and its group. */
+/** A listener of a {@link SharedApplicationTest}: its consumer, container, topic and group are named after its kind. */
 @Retention(RetentionPolicy.RUNTIME)
 @KafkaListener
 @IdempotentListener

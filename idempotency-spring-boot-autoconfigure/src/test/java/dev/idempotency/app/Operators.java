@@ -19,7 +19,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** The operators of an application, who wait until what they have started has ended. */
+/** An operator's view of an application: starts jobs and waits until they have ended. */
 public record Operators(DeadLetters deadLetters, Reconciliation reconciliation) {
 
     public static Operators of(TestApplication app) {
@@ -53,12 +53,12 @@ public record Operators(DeadLetters deadLetters, Reconciliation reconciliation) 
                         report -> report.state() != JobState.RUNNING);
     }
 
-    /** Asserts that an action of an operator is refused, in words that contain all of these. */
+    /** Asserts that an operator's action is rejected, with a message that contains all of these. */
     public static void assertRefused(ThrowingCallable action, String... messages) {
         Thrown.assertThrown(OperatorActionException.class, action, messages);
     }
 
-    /** Has a record say, as dead letters do, that it stood in a partition. */
+    /** Adds the headers of a dead letter that name its original partition. */
     public static Headers leadBack(ProducerRecord<?, ?> record, String topic, int partition) {
         return record.headers()
                 .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic.getBytes(StandardCharsets.UTF_8))

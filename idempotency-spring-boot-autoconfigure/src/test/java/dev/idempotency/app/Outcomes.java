@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Remembers what observers are told. */
+/** Records the events that are reported to listeners. */
 public class Outcomes implements IdempotencyEventListener {
 
     public final List<ConsumerDescription> consumers = new CopyOnWriteArrayList<>();

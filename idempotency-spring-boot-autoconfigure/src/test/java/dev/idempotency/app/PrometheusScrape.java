@@ -6,13 +6,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What Prometheus would read from a running application, in its text format. */
+/** The metrics that Prometheus would scrape from a running application, in its text format. */
 public record PrometheusScrape(List<Series> all) {
 
     private static final Pattern LINE = Pattern.compile("([a-zA-Z_:][\\w:]*)(?:\\{(.*)})? (\\S+)");
     private static final Pattern LABEL = Pattern.compile("([a-zA-Z_]\\w*)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-    /** One line of it. */
+    /** One line of the scrape. */
     public record Series(String name, Map<String, String> labels, double value) {}
 
     public static PrometheusScrape of(ObservedApplication app) {
@@ -37,7 +37,7 @@ public record PrometheusScrape(List<Series> all) {
                 Double.parseDouble(matcher.group(3).replace("Inf", "Infinity")));
     }
 
-    /** The series with this name and, among others, these labels. */
+    /** The series with this name and at least these labels. */
     public List<Series> series(String name, Map<String, String> labels) {
         return this.all.stream()
                 .filter(series ->

@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * Stands between an application and PostgreSQL and counts how often the application waited for an answer: the server
- * ends each answer with "ready for query", however many statements were asked for at once. That to {@code BEGIN} does not
- * count, as the driver sends the first statement along with it.
+ * A proxy between an application and PostgreSQL that counts round trips: the server ends each response with "ready for
+ * query", however many statements were sent together. The response to {@code BEGIN} does not count, as the driver sends it
+ * together with the first statement.
  */
 public final class RoundTrips implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class RoundTrips implements AutoCloseable {
         this.threads.submit(this::welcome);
     }
 
-    /** The URL that leads through here. Without encryption, so that the answers can be read. */
+    /** The URL of this proxy. It turns encryption off, so that responses can be read. */
     public String jdbcUrl() {
         String query = (this.server.getQuery() != null) ? this.server.getQuery() + "&" : "";
         return "jdbc:postgresql://localhost:%d%s?%ssslmode=disable&gssEncMode=disable"
@@ -52,7 +52,7 @@ public final class RoundTrips implements AutoCloseable {
         return this.count.get();
     }
 
-    /** Hangs up when the server has answered the next commit, before the application hears of it. */
+    /** Closes the connection when the server has confirmed the next commit, before the application receives the response. */
     public void cutNextCommit() {
         this.cutting.set(true);
     }

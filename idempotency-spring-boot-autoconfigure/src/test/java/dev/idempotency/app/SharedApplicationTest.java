@@ -68,7 +68,7 @@ public abstract class SharedApplicationTest {
             };
         }
 
-        /** To be changed by the application. */
+        /** A factory that the application may customize. */
         @Bean
         @Scope("prototype")
         static ContainerFactory plain(
@@ -80,7 +80,7 @@ public abstract class SharedApplicationTest {
         }
     }
 
-    /** A container factory as Spring Boot has it. */
+    /** A container factory as Spring Boot configures it. */
     public static final class ContainerFactory extends ConcurrentKafkaListenerContainerFactory<Object, Object> {
 
         public ContainerFactory with(Consumer<ContainerFactory> change) {
@@ -94,12 +94,12 @@ public abstract class SharedApplicationTest {
         TestKafka.createTopics(partitions, Arrays.stream(kinds).map(this::topic).toArray(String[]::new));
     }
 
-    /** Deletes the topic of a kind, whose group has committed something and has no members any more, and creates it anew. */
+    /** Deletes and recreates the topic of a kind. Its group must have committed offsets and must have no members left. */
     protected void recreateTopic(String kind) {
         String topic = topic(kind);
         persistently(
                 () -> TestKafka.sharedAdmin().deleteTopics(List.of(topic)).all().get(30, TimeUnit.SECONDS));
-        // The broker answers first, and then removes what stood there and, at last, what groups have committed of it.
+        // The broker responds first, then removes the records and finally the committed offsets.
         Awaitility.await("nothing committed of " + topic)
                 .until(() -> TestApplication.committedOffsets(topic, topic).isEmpty());
         persistently(() -> TestKafka.sharedAdmin()
@@ -115,14 +115,14 @@ public abstract class SharedApplicationTest {
         });
     }
 
-    /** Lets the broker refuse what is larger, such as dead letters, from now on. */
+    /** Makes the broker reject larger records, such as dead letters, from now on. */
     protected static void limitMessageSize(String topic, String bytes) throws Exception {
         configure(topic, "max.message.bytes", bytes);
-        // The broker tells of a change just before it acts on it, and of the next one only when it has done so.
+        // The broker reports a change just before it applies it, and the next change only after that.
         configure(topic, "file.delete.delay.ms", bytes);
     }
 
-    /** Changes how a topic is configured, and waits until its broker has heard of it: the controller answers before. */
+    /** Changes the configuration of a topic, and waits until the broker knows it: the controller responds earlier. */
     private static void configure(String topic, String name, String value) throws Exception {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         AlterConfigOp change = new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET);
@@ -152,19 +152,19 @@ public abstract class SharedApplicationTest {
         return kind + this.suffix;
     }
 
-    /** Sends messages that are their own ids. */
+    /** Sends messages whose payloads are also their ids. */
     protected void send(String kind, String... payloads) {
         for (String payload : payloads) {
             this.app.send(topic(kind), payload, payload);
         }
     }
 
-    /** Sends a message that is its own id, and waits for the broker to have it. */
+    /** Sends a message whose payload is also its id, to a partition, and waits for the broker's acknowledgment. */
     protected void sendTo(String kind, int partition, String payload) {
         this.app.send(TestApplication.message(topic(kind), partition, payload, payload));
     }
 
-    /** The container of a listener that has an id, as those of kinds have. */
+    /** The container of the listener with this id; for a listener of a kind, the kind. */
     protected ConcurrentMessageListenerContainer<?, ?> containerOf(String id) {
         return (ConcurrentMessageListenerContainer<?, ?>) Objects.requireNonNull(
                 this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(id));
@@ -174,7 +174,7 @@ public abstract class SharedApplicationTest {
         this.app.awaitCaughtUp(topic(kind), topic(kind));
     }
 
-    /** Waits until all is consumed. */
+    /** Asserts the effects of a kind, after all of its messages have been consumed. */
     protected void assertEffects(String kind, String... effects) {
         awaitCaughtUp(kind);
         Assertions.assertThat(effectsOf(kind)).containsExactly(effects);

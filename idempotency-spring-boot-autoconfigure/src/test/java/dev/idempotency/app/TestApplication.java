@@ -39,11 +39,11 @@ import org.springframework.kafka.core.KafkaTemplate;
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
 
-    /** A property for an application with a web server, at any port, and all endpoints of Actuator. */
+    /** A property for an application with a web server on a random port and all Actuator endpoints. */
     public static final String WEB = "spring.main.web-application-type=servlet";
 
     static {
-        // For what is waited for without a limit of its own: a busy machine takes longer than 10 s at times.
+        // For conditions without an explicit timeout: a busy machine sometimes takes longer than 10 s.
         Awaitility.setDefaultTimeout(Duration.ofSeconds(60));
     }
 
@@ -58,7 +58,7 @@ public final class TestApplication implements AutoCloseable {
         return start(database.jdbcUrl(), properties, classes);
     }
 
-    /** The same on a database named by its URL. */
+    /** Starts an application of these classes on the database with this URL. */
     public static TestApplication start(String jdbcUrl, List<String> properties, Class<?>... classes) {
         Set<Class<?>> all = new LinkedHashSet<>(List.of(classes));
         if (!all.contains(Everything.class)) {
@@ -70,21 +70,21 @@ public final class TestApplication implements AutoCloseable {
             defaults.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
         }
         defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
-        // Tests send one message after the other, and by default a producer waits for more to send with it.
+        // Tests send one message at a time, and by default a producer waits for more.
         defaults.put("spring.kafka.producer.properties.linger.ms", "0");
-        // A consumer that seeks, to have a record again, waits for the fetch that is under way.
+        // A consumer that seeks back to a record waits for the current fetch to complete.
         defaults.put("spring.kafka.consumer.fetch-max-wait", "50ms");
-        // A container looks after each poll whether a retry is due or a nack's sleep is over.
+        // A container checks after each poll whether a retry is due or a nack's sleep is over.
         defaults.put("spring.kafka.listener.poll-timeout", "50ms");
         if (!properties.contains("spring.kafka.consumer.properties.group.protocol=consumer")) {
-            // With the other protocol it is the broker's, and refused here.
+            // With the consumer protocol this is a setting of the broker, and clients reject it.
             defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         }
         if (properties.contains(WEB)) {
             defaults.put("server.port", "0");
             defaults.put("management.endpoints.web.exposure.include", "*");
         }
-        // What fails comes again soon.
+        // Failed messages are redelivered quickly.
         defaults.put("idempotency.errors.initial-interval", "10ms");
         defaults.put("idempotency.errors.max-interval", "50ms");
         defaults.put("idempotency.errors.outage.max-interval", "50ms");
@@ -128,7 +128,7 @@ public final class TestApplication implements AutoCloseable {
         send(message(topic, null, id, value));
     }
 
-    /** Sends a record and waits for the broker to have it. */
+    /** Sends a record and waits for the broker's acknowledgment. */
     @SuppressWarnings("unchecked")
     public void send(ProducerRecord<?, ?> record) {
         get(((KafkaTemplate<Object, Object>) this.context.getBean(KafkaTemplate.class))
@@ -143,14 +143,14 @@ public final class TestApplication implements AutoCloseable {
         }
     }
 
-    /** Waits until the group has committed the offsets of all that stands in the topic. */
+    /** Waits until the group has committed the offsets of all records of the topic. */
     public void awaitCaughtUp(String group, String topic) {
         Awaitility.await("group " + group + " at the end of " + topic)
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> endOffsets(topic).equals(committedOffsets(group, topic)));
     }
 
-    /** Offsets that the group has committed, by partition; partitions that are empty are left out. */
+    /** The committed offsets of the group, by partition; empty partitions are omitted. */
     public static Map<Integer, Long> committedOffsets(String group, String topic) {
         Map<Integer, Long> offsets = new HashMap<>();
         get(TestKafka.sharedAdmin().listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
@@ -162,7 +162,7 @@ public final class TestApplication implements AutoCloseable {
         return offsets;
     }
 
-    /** Where the topic ends, by partition; partitions that are empty are left out. */
+    /** The end offsets of the topic, by partition; empty partitions are omitted. */
     public static Map<Integer, Long> endOffsets(String topic) {
         Admin admin = TestKafka.sharedAdmin();
         Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
@@ -179,12 +179,12 @@ public final class TestApplication implements AutoCloseable {
         return ends;
     }
 
-    /** Has a group that has no members commit everything that stands in the topic, whether or not it was processed. */
+    /** Commits the end offsets for a group without members, whether or not the records were processed. */
     public static void commitAll(String group, String topic) {
         commit(group, topic, endOffsets(topic));
     }
 
-    /** Has a group that has no members begin anew, at the beginning of the topic. */
+    /** Resets a group without members to the beginning of the topic. */
     public static void commitBeginning(String group, String topic) {
         Map<Integer, Long> beginning = endOffsets(topic);
         beginning.replaceAll((partition, end) -> 0L);
@@ -206,7 +206,7 @@ public final class TestApplication implements AutoCloseable {
         this.context.close();
     }
 
-    /** What most tests need: Kafka, JDBC, transactions, and all of ours. */
+    /** The auto-configurations that most tests need: Kafka, JDBC, transactions, and all of the library's. */
     @Configuration(proxyBeanMethods = false)
     @Import({Effects.class, SlimSelector.class})
     static class Slim {}
@@ -232,12 +232,12 @@ public final class TestApplication implements AutoCloseable {
         }
     }
 
-    /** Asked for among an application's classes: Hibernate, and its transaction manager in the place of JDBC's. */
+    /** To be added to an application's classes: Hibernate, with its transaction manager in place of the JDBC one. */
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration(HibernateJpaAutoConfiguration.class)
     public static class WithJpa {}
 
-    /** What the class path has, but for entities and repositories. */
+    /** Every auto-configuration on the class path except those for entities and repositories. */
     @Configuration(proxyBeanMethods = false)
     @Import(Effects.class)
     @EnableAutoConfiguration(
@@ -248,7 +248,7 @@ public final class TestApplication implements AutoCloseable {
             })
     static class Observed {}
 
-    /** Asked for among an application's classes: all that the class path has. */
+    /** To be added to an application's classes: every auto-configuration on the class path. */
     @Configuration(proxyBeanMethods = false)
     @Import(Effects.class)
     @EnableAutoConfiguration

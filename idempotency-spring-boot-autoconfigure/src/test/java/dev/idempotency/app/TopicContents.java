@@ -15,7 +15,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** Reads what stands in a topic, from its beginning to its end at this moment. */
+/** Reads the records of a topic, from its beginning to its current end. */
 public final class TopicContents {
 
     private TopicContents() {}
@@ -25,7 +25,7 @@ public final class TopicContents {
         return of(TestKafka.bootstrapServers(), topic);
     }
 
-    /** The same in bytes. */
+    /** All records of a topic of the tests' broker, as bytes. */
     public static List<ConsumerRecord<byte[], byte[]>> inBytes(String topic) {
         return of(TestKafka.bootstrapServers(), topic, new ByteArrayDeserializer());
     }

@@ -35,7 +35,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Which beans there are, and what users may define themselves in place of ours. */
+/** The auto-configured beans, and how they back off for beans of the application. */
 class AutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 
-/** What an editor shows of the properties. */
+/** The metadata of properties, as shown by editors. */
 class ConfigurationMetadataTests {
 
     private static final String METADATA = "META-INF/spring-configuration-metadata.json";

@@ -28,14 +28,14 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.kafka.annotation.EnableKafka;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Contexts that are not the only one, or whose beans are made late. */
+/** Parent and child contexts, and lazy initialization. */
 class ContextsIT extends ApplicationTest {
 
     @Test
     void whereBeansAreLazyAListenerIsProtectedCheckedAndCleanedUpAllTheSame() {
         List<String> lazy = List.of(
                 "spring.main.lazy-initialization=true",
-                // As lazy as beans: known to Spring Boot 4.1, passed over before.
+                // Lazy connections: supported since Spring Boot 4.1, ignored before.
                 "spring.datasource.connection-fetch=lazy");
         try (TestApplication app = start(lazy, Listener.class)) {
             assertThat(app.context().getBeanFactory().getSingletonNames())

@@ -38,7 +38,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.util.ClassUtils;
 
-/** What a native image is told of an application with a protected listener. */
+/** The runtime hints for a native image of an application with a protected listener. */
 class IdempotencyRuntimeHintsTests {
 
     private static final RuntimeHints HINTS = hintsOfAnApplication();
@@ -55,7 +55,7 @@ class IdempotencyRuntimeHintsTests {
             context.register(Application.class);
             new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
         }
-        // As the build does; a context of its own knows only what its beans bring.
+        // The build calls this registrar; the context above registers only the hints of its beans.
         new IdempotencyRuntimeHints()
                 .registerHints(generation.getRuntimeHints(), IdempotencyRuntimeHintsTests.class.getClassLoader());
         return generation.getRuntimeHints();

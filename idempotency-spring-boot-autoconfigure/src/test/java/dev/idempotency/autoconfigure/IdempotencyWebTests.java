@@ -19,7 +19,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The answers of controllers that use claims from code. */
+/** The responses of controllers that use claims from code. */
 class IdempotencyWebTests {
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()

@@ -21,8 +21,8 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * What an application starts with that lacks a library it need not have. Its classes are really missing, so that whatever
- * refers to them is found, too, not only what looks for them by name.
+ * The beans of an application without an optional library. Its classes are really missing from the class path, so that direct
+ * references to them fail too, not only lookups by name.
  */
 class OptionalLibrariesTests {
 
@@ -89,7 +89,7 @@ class OptionalLibrariesTests {
         return urls;
     }
 
-    /** The name of the jar, or of the module whose classes these are. */
+    /** The name of the jar, or of the module that the folder of classes belongs to. */
     private static String nameOf(Path path) {
         return (path.endsWith("classes") ? path.getName(path.getNameCount() - 3) : path.getFileName()).toString();
     }
@@ -103,7 +103,7 @@ class OptionalLibrariesTests {
     public static class Application {
 
         public static String[] beans() {
-            // The migration looks at the pool, if there is one.
+            // The migration uses classes of the pool, if they are present.
             boolean migrates = !ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", null);
             try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
                     .web(WebApplicationType.NONE)

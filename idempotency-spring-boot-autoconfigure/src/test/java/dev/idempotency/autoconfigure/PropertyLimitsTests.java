@@ -13,7 +13,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What is said of settings that nothing could work with: which one it is, and what it may be. */
+/** Invalid settings fail the start-up with the name of the property and its valid values. */
 class PropertyLimitsTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -67,7 +67,7 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** The application of all cases, with the auto-configurations of Kafka, JDBC and transactions and ours only. */
+/** The application of all cases, with only the auto-configurations of Kafka, JDBC, transactions and this library. */
 final class ContractApplication implements AutoCloseable {
 
     static final int ATTEMPTS = 3;
@@ -95,7 +95,7 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("idempotency.errors.max-attempts", ATTEMPTS),
             Map.entry("idempotency.errors.outage.max-interval", "20ms"));
 
-    /** Tables of the listeners, with a trigger that fails at the commit where a command asks for it. */
+    /** Tables of the listeners, with a trigger that fails at the commit if the command asks for it. */
     private static final List<String> TABLES = List.of(
             "create table effect (written bigserial, topic text, number integer, id text, version bigint, command text,"
                     + " amount integer, attempt integer)",
@@ -137,7 +137,7 @@ final class ContractApplication implements AutoCloseable {
         return new JdbcTemplate(this.control);
     }
 
-    /** Starts the application with a listener for each case, none of which consumes yet. */
+    /** Starts the application with a listener for each case; their containers are not started yet. */
     void start(Collection<Journal> cases, Class<?> configuration) {
         this.context = new SpringApplicationBuilder(configuration)
                 .web(WebApplicationType.NONE)
@@ -170,7 +170,7 @@ final class ContractApplication implements AutoCloseable {
                 .toList();
     }
 
-    /** Containers of a case: first of its topic, then of its retry topics. */
+    /** Containers of a case: first the one of its topic, then those of its retry topics. */
     List<ConcurrentMessageListenerContainer<?, ?>> containersOf(Journal journal) {
         List<ConcurrentMessageListenerContainer<?, ?>> containers = new ArrayList<>();
         this.context
@@ -252,7 +252,7 @@ final class ContractApplication implements AutoCloseable {
                     Journal.of(consumer.groupId()).findFirst().orElseThrow().observer());
         }
 
-        /** Whatever a classifier throws, the answer of the provided one counts. */
+        /** Exceptions of a classifier do not matter: the provided one decides. */
         @Bean
         FailureClassifier failingClassifier() {
             return failure -> {
@@ -260,7 +260,7 @@ final class ContractApplication implements AutoCloseable {
             };
         }
 
-        /** Whatever an observer throws must not matter. */
+        /** Exceptions of an observer must not matter. */
         @Bean
         IdempotencyEventListener failingObserver() {
             return IdempotencyEventListener.perConsumer(consumer -> Journal.observer(report -> {
@@ -312,7 +312,7 @@ final class ContractApplication implements AutoCloseable {
             };
         }
 
-        /** For the pauses of retry topics. */
+        /** Schedules the pauses of retry topics. */
         @Bean
         TaskScheduler taskScheduler() {
             return new ThreadPoolTaskScheduler();

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.opentest4j.TestAbortedException;
 
 /**
- * The delivery contract: a row for each thing that can happen to messages, for every kind of listener. A fault that is found
- * becomes a row. Commands are those of {@link GenericListener}; rows that do not apply to a kind are skipped and say why.
+ * The delivery contract: one row per thing that can happen to messages, for every kind of listener. Every bug that is found
+ * becomes a row. {@link GenericListener} defines the commands. Rows that do not apply to a kind are skipped with a reason.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DeliveryContract {
@@ -39,7 +39,7 @@ abstract class DeliveryContract {
 
     private static List<Scenario> rows(Kind kind) {
         return List.of(
-                // The same message after the commit; new, duplicate and doubled messages of a batch.
+                // The same message after the commit; new, duplicate and repeated messages in one batch.
                 scenario(kind).send("1:a", "2:b").expect(effects("a", "b"), deadLetters(), duplicates(0)),
                 scenario(kind).send("1:a", "2:b").andAgain().expect(effects("a", "b"), duplicates(2)),
                 scenario(kind).send("1:fails-once", "2:b").andAgain().expect(effects("fails-once", "b"), duplicates(2)),
@@ -58,7 +58,7 @@ abstract class DeliveryContract {
                         .unless(kind.atCommit, "it holds its claim for no longer than the commit")
                         .unless(kind.strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT, "it claims nothing"),
 
-                // Other messages that lock the same business key.
+                // Different messages that lock the same business key.
                 locked(kind, "is-alone"),
                 locked(kind, "outlasts-the-lock"),
 
@@ -83,7 +83,7 @@ abstract class DeliveryContract {
                         .unless(kind.strategy != DeduplicationStrategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
 
-                // An error handler without retries: the failure of all together is no attempt of any.
+                // An error handler without retries: the failure of a whole batch is no attempt of any message.
                 unretried(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
                 unretried(kind)
                         .send("1:fails", "2:b", "3:fails-once")
@@ -92,7 +92,7 @@ abstract class DeliveryContract {
                         .send("1:a", "2:fails-once", "3:c")
                         .expect(effects("a", "fails-once", "c"), deadLetters()),
 
-                // The dead letter cannot be published, with and without a message behind it.
+                // The dead letter cannot be published, with and without a message after it.
                 undeliverable(kind, "1:a", "2:fails", "3:c")
                         .whileDeadLettersAreRefused()
                         .expect(effects("a", "c"), deadLetters("fails")),
@@ -168,7 +168,7 @@ abstract class DeliveryContract {
                         .send("1:changes-its-payload", "2:b", "2:b", "3:changes-its-payload")
                         .expect(effects("changes-its-payload", "b", "changes-its-payload"), duplicates(1)),
 
-                // The database is away, or in contention; its connection is cut, at any point.
+                // The database is down, or there is contention; its connection is cut, at any point.
                 interrupted(kind, "outage@begin").expect(effects("outage@begin", "b"), deadLetters(), outage()),
                 interrupted(kind, "outage@claim").expect(effects("outage@claim", "b"), deadLetters(), outage()),
                 interrupted(kind, "outage@work").expect(effects("outage@work", "b"), deadLetters(), outage()),
@@ -195,24 +195,24 @@ abstract class DeliveryContract {
                                 kind.strategy == DeduplicationStrategy.MESSAGE_ID && !kind.atCommit,
                                 "it may take steps"),
 
-                // Elsewhere.
+                // Covered by other tests.
                 scenario(kind).send("1:kill").unless(true, "CrashIT and StepCrashIT kill JVMs"),
                 scenario(kind).send("1:topic-created-again").unless(true, "RecreatedTopicIT creates topics again"));
     }
 
-    /** Of three messages the second one fails for good. */
+    /** The second of three messages fails permanently. */
     private static Scenario failing(Kind kind, String command) {
         return scenario(kind).send("1:a", "2:" + command, "3:c").expect(effects("a", "c"), deadLetters(command));
     }
 
-    /** Of three messages the second one is processed at a later attempt, or found processed. */
+    /** The second of three messages succeeds at a later attempt, or is found to be processed already. */
     private static Scenario recovering(Kind kind, String command, Scenario.Expectation more) {
         return scenario(kind)
                 .send("1:a", "2:" + command, "3:c")
                 .expect(effects("a", command, "c"), deadLetters(), more);
     }
 
-    /** Rows for kinds that know a message that is published twice. */
+    /** Rows for kinds that recognize a message that is published twice. */
     private static Scenario identified(Kind kind) {
         return scenario(kind)
                 .unless(kind.strategy == DeduplicationStrategy.OFFSET, "a message that is published twice is two");
@@ -319,7 +319,7 @@ abstract class DeliveryContract {
         this.application.close();
     }
 
-    /** Runs several rows at a time, as they wait more than they compute. */
+    /** Runs several rows in parallel, as they mostly wait. */
     @TestFactory
     List<DynamicTest> deliveries() {
         ExecutorService executor = Executors.newFixedThreadPool(AT_A_TIME);

@@ -21,7 +21,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Writes an effect for each message, in the listener's transaction, and then does what the message's command says. */
+/** Writes an effect for each message, in the listener's transaction, and then executes the message's command. */
 abstract class GenericListener {
 
     /** Each case has its own bean, topic, group and consumer name. */
@@ -37,7 +37,7 @@ abstract class GenericListener {
         String batch() default "false";
     }
 
-    /** How many attempts an outage lasts: many more than a message has that fails by itself. */
+    /** The number of attempts that an outage lasts: more than a failing message is given. */
     static final int OUTAGE = 2 * ContractApplication.ATTEMPTS;
 
     private static final String CUT = "select pg_terminate_backend(pg_backend_pid()), pg_sleep(9)";
@@ -105,7 +105,7 @@ abstract class GenericListener {
         return process(order, number, 0);
     }
 
-    /** Returns which attempt it is. */
+    /** Returns the number of the attempt. */
     private int process(Order order, int number, int index) {
         int attempt = this.journal.attempt(number);
         if (order.command.equals("changes-its-payload")) {
@@ -179,7 +179,7 @@ abstract class GenericListener {
             case "outage@work", "outage@after-steps" -> failIf(attempt <= OUTAGE, CUT);
             case "outage@after-commit" -> failAfterCommitIf(attempt == 1);
             default -> {
-                // The database fails at the commit, or nothing does.
+                // Either the database fails at the commit, or nothing fails.
             }
         }
     }
@@ -200,7 +200,7 @@ abstract class GenericListener {
         }
     }
 
-    /** With an exception for which error handlers give a message up at once. */
+    /** Throws an exception that error handlers do not retry. */
     private static void failAfterCommitIf(boolean condition) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
@@ -217,27 +217,27 @@ abstract class GenericListener {
         try {
             this.jdbc.update("insert into sole (id) values (1)");
         } catch (DuplicateKeyException ex) {
-            // As applications do that insert and, if there is such a row, go on.
+            // Like an application that inserts a row and ignores that it exists already.
         }
     }
 
-    /** The transaction that both share is marked for rollback, and its commit throws an exception. */
+    /** Marks the shared transaction for rollback, so that its commit throws an exception. */
     private void swallowRejection() {
         try {
             new TransactionTemplate(this.transactions).executeWithoutResult(status -> failIf(true));
         } catch (IllegalStateException ex) {
-            // As applications do that call a transactional service and expect its rejection.
+            // Like an application that calls a transactional service and expects to be rejected.
         }
     }
 
-    /** Both wait until the other one has come; returns whether it was the first. */
+    /** Waits until the other call has arrived too; returns whether this one was first. */
     private boolean meetRival() {
         boolean first = this.journal.arrivals.getAndIncrement() == 0;
         await().until(() -> this.journal.arrivals.get() > 1);
         return first;
     }
 
-    /** Stays for as long as another one that is not kept out needs to come. */
+    /** Waits long enough for another call to arrive if the lock does not exclude it. */
     private void stayAlone() {
         if (this.journal.arrivals.incrementAndGet() > 1) {
             this.journal.violations.add("two at once have locked the same key");
@@ -252,7 +252,7 @@ abstract class GenericListener {
         await().during(Duration.ofMillis(300)).until(() -> this.journal.arrivals.get() > 0);
     }
 
-    /** The first to come waits until another transaction waits for it; returns whether it was the first. */
+    /** The first call waits until another transaction waits for its own; returns whether this call was first. */
     private boolean awaitRival() {
         boolean first = this.journal.arrivals.getAndIncrement() == 0;
         if (first) {

@@ -38,7 +38,7 @@ final class Journal {
     private static final String HEADER = "case";
     private static final Map<String, Journal> ALL = new ConcurrentHashMap<>();
 
-    /** A row that a listener has written and that is committed. */
+    /** A committed row that was written by a listener. */
     record Effect(int number, String id, long version, String command, int amount, int attempt) {}
 
     final String topic;
@@ -91,7 +91,7 @@ final class Journal {
         return new String(headers.lastHeader(HEADER).value(), StandardCharsets.UTF_8);
     }
 
-    /** The next message to be sent. Each goes to the next partition, as far as there are any. */
+    /** The next message to send. Each goes to the next partition, or to the last one. */
     ProducerRecord<String, byte[]> next(String text) {
         int number = this.sent.size();
         this.sent.add(new Order(text));
@@ -114,7 +114,7 @@ final class Journal {
         return this.attempts.computeIfAbsent(number, any -> new AtomicInteger()).incrementAndGet();
     }
 
-    /** A message has called something outside the database. */
+    /** Counts a call outside the database, made for a message. */
     void call(int number, String step) {
         this.calls.merge(number + "/" + step, 1, Integer::sum);
     }
@@ -128,7 +128,7 @@ final class Journal {
         return this.control.queryForObject(sql, Boolean.class, pid);
     }
 
-    /** Whether a message asks for the connection to be cut now. */
+    /** Whether a message has this command and its connection must still be cut. */
     boolean isCutAt(String command) {
         return this.sent.stream().anyMatch(order -> order.command.equals(command)) && this.cuts.getAndDecrement() > 0;
     }
@@ -147,7 +147,7 @@ final class Journal {
                 this.topic);
     }
 
-    /** How many messages the inbox keeps with this status. */
+    /** The number of messages in the inbox with this status. */
     int kept(String status) {
         String sql = "select count(*) from idempotency_inbox where record_topic = ? and status = ?";
         return this.control.queryForObject(sql, Integer.class, this.topic, status);
@@ -175,7 +175,7 @@ final class Journal {
                 && (effect.version() > order.getVersion() || (effect.version() == order.getVersion() && same));
     }
 
-    /** Identity of which there may be only one effect. */
+    /** The identity for which there may be only one effect. */
     Object identityOf(Effect effect) {
         return switch (this.kind.strategy) {
             case OFFSET -> effect.number();
@@ -197,7 +197,7 @@ final class Journal {
         this.committed.clear();
     }
 
-    /** Called by the thread that has just committed an offset, on which listeners run: so nothing has happened since. */
+    /** Called right after a commit of offsets, on the thread on which listeners run: nothing has happened in between. */
     private void committed(TopicPartition partition, long offset) {
         List<Effect> effects = effects();
         this.places.get(partition).headMap(offset).forEach((place, number) -> {
@@ -208,7 +208,7 @@ final class Journal {
         this.committed.put(partition, offset);
     }
 
-    /** Whether a message has a place that is not in its own topic, nor before this one. */
+    /** Whether the message was also stored outside its original topic, and after this offset if in this partition. */
     private boolean isForwarded(int number, TopicPartition partition, long offset) {
         return this.places.entrySet().stream()
                 .filter(place -> !place.getKey().topic().equals(this.topic))
@@ -217,7 +217,7 @@ final class Journal {
                         .containsValue(number));
     }
 
-    /** The broker has a message, where it was sent to or where it was forwarded to. */
+    /** Records that the broker has stored a message, where it was sent or forwarded to. */
     private void stored(RecordMetadata metadata, int number) {
         this.places
                 .computeIfAbsent(
@@ -229,7 +229,7 @@ final class Journal {
         }
     }
 
-    /** An application's own error handler is asked, and may fail itself at first. */
+    /** Called by the application's error handler, which may fail itself at first. */
     static void handled(ConsumerRecord<?, ?> record) {
         Journal journal = of(record.headers());
         if (journal.sent.get(numberOf(record.headers())).command.equals("fails-with-its-handler")) {
@@ -242,12 +242,12 @@ final class Journal {
         }
     }
 
-    /** The recoverer of an application's own error handler. */
+    /** The recoverer of the application's error handler. */
     static void recovered(ConsumerRecord<?, ?> record, Exception failure) {
         of(record.headers()).deadLetters.add(numberOf(record.headers()));
     }
 
-    /** Counts what is reported of the case, by the name of the observer's method. */
+    /** Counts the events of the case, by the name of the listener's method. */
     IdempotencyEventListener observer() {
         return observer(report -> this.reports.merge(report, 1, Integer::sum));
     }

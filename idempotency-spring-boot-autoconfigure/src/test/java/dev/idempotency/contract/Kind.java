@@ -12,7 +12,7 @@ import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 
-/** A kind of listener: how it gets its messages, who handles its failures, and how duplicates are recognised. */
+/** A kind of listener: how it receives messages, and how failures are handled and duplicates recognized. */
 enum Kind {
     RECORD("record", Records::new),
     BATCH("batch", Batches::new),
@@ -42,7 +42,7 @@ enum Kind {
     /** Whether messages that are polled together share a transaction. */
     final boolean together;
 
-    /** Whether messages are claimed when the listener has returned. */
+    /** Whether messages are claimed after the listener has returned. */
     final boolean atCommit;
 
     /** Whether its messages lock a business key. */

@@ -6,7 +6,7 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.Serializer;
 
-/** A payload, {@code id:command} or {@code id@version:command}; the id {@code -} stands for none. Mutable, as many are. */
+/** A payload {@code id:command} or {@code id@version:command}; {@code -} means no id. Mutable, as payloads often are. */
 public final class Order {
 
     static final int AMOUNT = 10;
@@ -39,7 +39,7 @@ public final class Order {
         return this.text;
     }
 
-    /** Reads all but the command {@code unreadable}, and asks somebody who does not always answer. */
+    /** Fails for the command {@code unreadable}, and at first for {@code outage@read}, as if a schema registry were down. */
     public static final class Reader implements Deserializer<Order> {
 
         private int outages;
@@ -57,7 +57,7 @@ public final class Order {
         }
     }
 
-    /** Writes orders, and bytes that could not be read. */
+    /** Writes orders, and the bytes of unreadable ones. */
     public static final class Writer implements Serializer<Object> {
 
         @Override

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /**
- * A row of the contract: what is sent to a listener of a kind, to be polled together, and what must become of it.
+ * A row of the contract: the messages that a listener of a kind polls together, and their expected outcome.
  *
- * <p>After every row it is checked that nothing is lost, that nothing is applied twice, and that no offset was committed
- * before its transaction.
+ * <p>Every row also verifies that no message is lost or applied twice, and that no offset was committed before its
+ * transaction.
  */
 final class Scenario {
 
@@ -82,20 +82,20 @@ final class Scenario {
         return this;
     }
 
-    /** The row does not apply to the kind, and is skipped. */
+    /** Skips the row if it does not apply to the kind. */
     Scenario unless(boolean condition, String reason) {
         this.reason = condition ? reason : this.reason;
         return this;
     }
 
-    /** When all is done, the group goes back to the beginning. */
+    /** Resets the group to the beginning when all messages are done. */
     Scenario andAgain() {
         this.again = true;
         this.circumstances = ", and again";
         return this;
     }
 
-    /** The error handler, which is the application's own, gives up at once. */
+    /** Uses an error handler of the application that does not retry. */
     Scenario withoutRetries() {
         this.container = "unretried";
         this.circumstances = ", without retries";
@@ -111,8 +111,8 @@ final class Scenario {
     }
 
     /**
-     * Sends a message to another partition as soon as the consumer waits, and one to each partition when it is done. The
-     * end of a pause wakes the consumer, and Spring Kafka skips a commit that is woken up: the next one must make up for it.
+     * Sends a message to another partition as soon as an outage is reported, and more messages when all are settled. The end
+     * of a pause wakes the consumer up, and Spring Kafka skips a commit that is interrupted so: the next one must cover it.
      */
     Scenario whenItWaits(String message, String... next) {
         this.partitions = 2;
@@ -127,7 +127,7 @@ final class Scenario {
         return this;
     }
 
-    /** Keeps another partition of the same consumer busy until the message is given up. */
+    /** Keeps another partition of the same consumer busy until the message is dead-lettered. */
     Scenario besideBusyPartition() {
         this.partitions = 2;
         this.circumstances = ", beside a busy partition";
@@ -138,7 +138,7 @@ final class Scenario {
         return this;
     }
 
-    /** The broker refuses dead letters until it has done so twice. That is shown for as long as it lasts. */
+    /** Makes the broker reject dead letters until it has done so twice. An outage must be reported meanwhile. */
     Scenario whileDeadLettersAreRefused() {
         this.circumstances = ", while dead letters are refused";
         return untilDeadLettersAreRefused(() -> {
@@ -151,7 +151,7 @@ final class Scenario {
         });
     }
 
-    /** The same, and then their messages succeed. */
+    /** Makes the broker reject dead letters until it has done so twice; then their messages succeed. */
     Scenario untilTheyAreRepaired() {
         this.circumstances = ", while dead letters are refused, until they are repaired";
         return untilDeadLettersAreRefused(() -> this.journal.repaired = true);
@@ -196,7 +196,7 @@ final class Scenario {
                 assertThat(journal.reported("conflict")).as("conflicts").isEqualTo(count);
     }
 
-    /** How many steps were taken, each of them once. */
+    /** Expects so many steps, each called once. */
     static Expectation steps(int count) {
         return journal -> assertThat(journal.calls)
                 .as("calls of steps")
@@ -208,7 +208,7 @@ final class Scenario {
         return journal -> assertThat(journal.reported("stale")).as("stale").isEqualTo(count);
     }
 
-    /** The consumer has reported that it waited for the database, and that it no longer does. */
+    /** Expects that every outage of the consumer was reported when it began and when it ended, and that there was one. */
     static Expectation outage() {
         return journal -> assertThat(journal.reported("outageEnded"))
                 .as("outages that ended")
@@ -245,7 +245,7 @@ final class Scenario {
             }
             containers.forEach(ConcurrentMessageListenerContainer::start);
             if (this.consumers > 1) {
-                // Or else one of them gets both, and keeps them while its listener runs.
+                // Otherwise one consumer is assigned both partitions, and keeps them while its listener runs.
                 await().until(() -> containers.get(0).getContainers().stream()
                         .allMatch(consumer -> consumer.getAssignedPartitions().size() == 1));
                 application.send(this.journal, this.messages);
@@ -268,8 +268,8 @@ final class Scenario {
     }
 
     /**
-     * Spring Kafka wakes a consumer whose retry is due, and skips a commit that this interrupts: the next one covers it. That is
-     * rare, so few rows may go without it.
+     * Whether the last commit was skipped: Spring Kafka wakes a consumer up when a retry is due, and skips a commit that this
+     * interrupts; the next one covers it. That is rare, so only three rows may lack it.
      */
     private boolean hasMissedCommit(long start) {
         return this.kind == Kind.RETRYABLE

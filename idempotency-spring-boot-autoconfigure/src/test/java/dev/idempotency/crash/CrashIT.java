@@ -24,12 +24,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** Real processes that really die. */
+/** Real processes that are killed or crash. */
 class CrashIT extends ApplicationTest {
 
     static final int MESSAGES = 600;
 
-    /** Before the commit nothing is applied of the message, and after it, it is applied once and for all. */
+    /** A crash before the commit leaves no effect of the message; after the commit, the message is not applied again. */
     @ParameterizedTest
     @CsvSource({"Listener, BEFORE_COMMIT", "Listener, AFTER_COMMIT"})
     @CsvSource({"AtCommitListener, BEFORE_COMMIT", "AtCommitListener, AFTER_COMMIT"})
@@ -95,7 +95,7 @@ class CrashIT extends ApplicationTest {
         assertThat(applied(jdbc)).as("killed before all was done").isLessThan(MESSAGES);
     }
 
-    /** The server goes on with the statement, which has the commit in it, though nobody waits for the answer. */
+    /** The server completes the statement, which includes the commit, although its client is gone. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aJvmThatIsKilledWhileItsClaimIsOnTheWayAppliesItsMessageOnce(boolean processedElsewhere) throws Exception {

@@ -28,10 +28,10 @@ import org.springframework.boot.ApplicationRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Runs in a JVM of its own, so that it can die. */
+/** Runs in a separate JVM that can be killed. */
 final class CrashingApplication {
 
-    /** Where it dies: at the tenth message, or before, in and after the steps of the first. */
+    /** The point of the crash: at the tenth message, or before, in or after the steps of the first message. */
     enum CrashPoint {
         BEFORE_COMMIT,
         AFTER_COMMIT,
@@ -42,24 +42,24 @@ final class CrashingApplication {
         MAILED_AND_NOT_RECORDED,
         MAIL_RECORDED,
 
-        /** It is killed, and waits for that with a message that is far from the last, if it comes so far. */
+        /** Killed from outside; waits for that at a message far from the last one, if it gets so far. */
         KILLED,
         NEVER
     }
 
-    /** Lets whoever is started again take the dead one's place at once, not when its session has timed out. */
+    /** Lets a restarted process replace the dead one immediately, without waiting for its session to time out. */
     static final String SAME_MEMBER = "spring.kafka.consumer.properties.group.instance.id=the-one-that-dies";
 
     private static final int MESSAGES_BEFORE_CRASH = 10;
 
-    /** Two processes together do not come to the end. */
+    /** Two processes together do not reach the last message. */
     private static final int MESSAGES_BEFORE_KILL = CrashIT.MESSAGES / 2 - 50;
 
     private static final int RECORDS_A_POLL = 100;
 
     private CrashingApplication() {}
 
-    /** Through a producer that needs no application. */
+    /** Sends messages with a producer that needs no application. */
     static void send(String topic, int messages) {
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", TestKafka.bootstrapServers()),
@@ -113,7 +113,7 @@ final class CrashingApplication {
     @IdempotentListener(transactionPerPoll = "true")
     static class PollListener extends OfRecords {}
 
-    /** The version grows from one message to the next of those that have as many digits. */
+    /** The version increases from message to message among those whose numbers have the same length. */
     @IdempotentListener(
             strategy = DeduplicationStrategy.VERSION,
             key = "#record.value().length()",
@@ -124,7 +124,7 @@ final class CrashingApplication {
     @IdempotentListener(strategy = DeduplicationStrategy.OFFSET)
     static class OffsetListener extends OfRecords {}
 
-    /** Claims from code, as soon as it is started. */
+    /** Claims from code, at start-up. */
     static class Importer extends Work implements ApplicationRunner {
 
         private final IdempotentOperations operations;
@@ -172,7 +172,7 @@ final class CrashingApplication {
         }
     }
 
-    /** Observers hear of a message after the database's commit and before the offset's. */
+    /** Messages are reported after the commit of the transaction and before that of the offset. */
     static class DiesAfterCommit implements IdempotencyEventListener {
 
         private final CrashPoint crash;

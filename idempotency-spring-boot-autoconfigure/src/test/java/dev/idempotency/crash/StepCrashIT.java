@@ -23,7 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Processes that die before, in and after the calls of steps, at every point that makes a difference. */
+/** Processes that crash before, during and after the calls of steps, at every point that makes a difference. */
 class StepCrashIT extends ApplicationTest {
 
     @ParameterizedTest
@@ -76,7 +76,7 @@ class StepCrashIT extends ApplicationTest {
         @Value("${crash}")
         private CrashPoint death;
 
-        /** Whoever is called keeps its own books. */
+        /** Records calls outside the listener's transaction, as the called system would. */
         private final JdbcTemplate elsewhere;
 
         Listener(@Value("${spring.datasource.url}") String url) {

@@ -28,10 +28,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Compiles Java examples of README and docs that no test runs. Each becomes a subclass of this class, which has what examples take
- * for granted.
+ * Compiles the Java examples of README and docs that no test runs. Each becomes a subclass of this class, which declares the
+ * types and members that examples use.
  */
-@SuppressWarnings("unused") // Examples use it.
+@SuppressWarnings("unused") // Used by examples.
 public abstract class DocumentedExamples {
 
     record Payment(String id, String account, BigDecimal amount) {}
@@ -132,10 +132,10 @@ public abstract class DocumentedExamples {
             """;
     private static final Path FOLDER = Path.of("target/documented-examples").toAbsolutePath();
 
-    /** The folder of all examples that can be compiled so. What is wrong with the others is in {@code errors.txt} there. */
+    /** Returns the folder of the compiled examples. Its {@code errors.txt} has the errors of those that do not compile. */
     public static Path compile() {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        // All are looked at, though there are errors in some.
+        // Checks all examples even if some have errors.
         List<String> options = List.of("-proc:none", "-XDshould-stop.ifError=FLOW", "-d", FOLDER.toString());
         StringBuilder errors = new StringBuilder();
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
@@ -177,7 +177,7 @@ public abstract class DocumentedExamples {
         return sources;
     }
 
-    /** Statements are in a method then, and annotations have one. */
+    /** Wraps statements in a method, and adds a method to annotations. */
     private static String membersOf(String example) {
         String members =
                 example.replace("…", "").replaceFirst("@RabbitListener.*", "").strip();

@@ -24,7 +24,7 @@ import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 import org.springframework.stereotype.Component;
 
-/** What README's first steps and the pages that they link to show. */
+/** The first steps of the README, and of the pages that they link to. */
 @ExtendWith(OutputCaptureExtension.class)
 class FirstHourIT extends ApplicationTest {
 

@@ -31,7 +31,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.RecordInterceptor;
 
-/** Recipes that depend on more than a listener: tenants, and the order of a step and its compensation. */
+/** Recipes that involve more than a listener: tenants, and the order of a step and its compensation. */
 class RecipesIT extends ApplicationTest {
 
     private JdbcTemplate jdbc;
@@ -77,7 +77,7 @@ class RecipesIT extends ApplicationTest {
             String age = "update shared.idempotency_processed set processed_at = processed_at - interval '%d days'"
                     + " where message_id like '%s'";
             this.jdbc.update(age.formatted(8, "%/1"));
-            // No pause that is longer than the retention, in which the consumer would have forgotten nothing.
+            // Avoids a pause longer than the retention, which would be skipped.
             this.jdbc.update(age.formatted(6, "tenant_a/fails once"));
             assertThat(app.bean(Cleanup.class).run().deleted())
                     .as("of all tenants")
@@ -144,7 +144,7 @@ class RecipesIT extends ApplicationTest {
         }
     }
 
-    /** Before the transaction: in the listener it would be too late. */
+    /** Sets the tenant before the transaction begins: in the listener it would be too late. */
     static class TenantInterceptor implements RecordInterceptor<Object, Object> {
 
         @Override
@@ -216,7 +216,7 @@ class RecipesIT extends ApplicationTest {
             if (undone == 1) {
                 this.jdbc.update("update stock set available = available + 1");
             } else {
-                // It came first: whoever reserves later finds it cancelled.
+                // The cancellation came first: a later reservation finds it.
                 this.jdbc.update(
                         "insert into reservation (order_id, cancelled) values (?, true) on conflict do nothing", order);
             }

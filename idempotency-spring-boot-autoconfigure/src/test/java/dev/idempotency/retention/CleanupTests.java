@@ -121,7 +121,7 @@ class CleanupTests {
 
     private record Task(String name, List<CleanupTask.Backlog> backlogs) implements CleanupTask {}
 
-    /** A task whose backlogs are numbers, and that fails while it is told to. */
+    /** A task with counters as backlogs; the one named by {@code failing} fails. */
     private CleanupTask task(String name, AtomicInteger... backlogs) {
         return new Task(
                 name,

@@ -3,7 +3,7 @@ package dev.idempotency.check.elsewhere;
 import dev.idempotency.IdempotentListener;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Listener methods that a class in another package inherits. */
+/** Listener methods that are inherited by a class in another package. */
 public abstract class InheritedListener {
 
     @KafkaListener(topics = "t", groupId = "g")

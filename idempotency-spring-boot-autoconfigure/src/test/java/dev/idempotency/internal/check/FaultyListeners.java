@@ -67,7 +67,7 @@ import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttribu
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** An application that has nearly all faults at once. The nested classes are its listeners. */
+/** An application with nearly all faults at once. The nested classes are its listeners. */
 @Configuration(proxyBeanMethods = false)
 @EnableKafkaRetryTopic
 @EntityScan(basePackageClasses = FaultyListeners.class)
@@ -159,7 +159,7 @@ class FaultyListeners {
         void replaced(String payload) {}
     }
 
-    /** In a proxy of somebody else's, around the proxy that claims: nothing is wrong with it. */
+    /** Wrapped in another proxy around the claiming one, which is valid. */
     static class Wrapped {
 
         @Faulty
@@ -538,7 +538,7 @@ class FaultyListeners {
         void otherHandlerPerPoll(Long payload) {}
     }
 
-    /** Of topics of a broker that creates none. */
+    /** Listeners of topics on a broker that does not create topics. */
     @Configuration(proxyBeanMethods = false)
     static class OnBroker {
 
@@ -559,7 +559,7 @@ class FaultyListeners {
     }
 
     @Bean
-    @SuppressWarnings("removal") // Still in force where it is set.
+    @SuppressWarnings("removal") // Deprecated, but still in effect.
     ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> settings(
             PlatformTransactionManager transactionManager, KafkaTemplate<?, ?> template) {
         return container -> {
@@ -610,7 +610,7 @@ class FaultyListeners {
         return new ThreadPoolTaskScheduler();
     }
 
-    /** Needs a listener, which is therefore created before Spring Kafka looks at beans. */
+    /** Depends on a listener, which is therefore created before Spring Kafka processes beans. */
     @Bean
     static OrderedPostProcessor needsListener(Early early) {
         return new OrderedPostProcessor() {};
@@ -641,7 +641,7 @@ class FaultyListeners {
         };
     }
 
-    /** After auto-proxying, and before Spring Kafka. */
+    /** Runs after auto-proxying and before Spring Kafka. */
     abstract static class OrderedPostProcessor implements BeanPostProcessor, Ordered {
 
         @Override

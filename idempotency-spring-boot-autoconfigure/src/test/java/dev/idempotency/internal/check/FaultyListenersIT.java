@@ -37,8 +37,8 @@ import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 
 /**
- * One application with nearly all faults, one on a faulty broker, and one for each fault that would hide others. Their findings
- * stand in {@code findings.approved.txt}.
+ * Starts one application with nearly all faults, one on a faulty broker, and one for each fault that would hide others. The
+ * findings are compared with {@code findings.approved.txt}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class FaultyListenersIT {
@@ -69,7 +69,7 @@ class FaultyListenersIT {
                     ListenerChecksIT.Replying.class,
                     "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"));
 
-    /** Listeners in an application of their own, with a property. */
+    /** Listeners in a separate application, with a property. */
     private record Alone(Class<?> listeners, String property) {}
 
     private static final List<String> approved = new ArrayList<>();
@@ -142,7 +142,7 @@ class FaultyListenersIT {
         return (failure != null) ? ListenerChecksIT.failure(failure).findings() : List.of();
     }
 
-    /** Shows reviewers the wording of all findings in a diff. {@code -Dfindings.approve=true} writes the file anew. */
+    /** Shows reviewers the wording of all findings in a diff. {@code -Dfindings.approve=true} rewrites the file. */
     @Test
     void findingsAreWordedAsApproved() throws IOException {
         Path file = Path.of("src/test/resources/findings.approved.txt");
@@ -180,7 +180,7 @@ class FaultyListenersIT {
                 .noneMatch(line -> line.contains("." + method + "("));
     }
 
-    /** At whichever of the two is looked at second: reflection has no order. */
+    /** The finding may be at either listener, as reflection has no defined order. */
     @Test
     void twoStrategiesOfOneConsumerAreFound() {
         assertThat(findings)

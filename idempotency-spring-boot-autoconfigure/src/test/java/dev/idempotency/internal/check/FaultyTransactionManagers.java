@@ -16,7 +16,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Several transaction managers, and listeners whose transactions do not hold their claims. */
+/** Several transaction managers, and listeners whose transactions do not include their claims. */
 @Configuration(proxyBeanMethods = false)
 @Import({FaultyTransactionManagers.KafkaManager.class, FaultyTransactionManagers.Listeners.class})
 class FaultyTransactionManagers implements TransactionManagementConfigurer {
@@ -60,7 +60,7 @@ class FaultyTransactionManagers implements TransactionManagementConfigurer {
         }
     }
 
-    /** Does not say what it manages, as those of JTA and of other stores. */
+    /** Hides the managed resource, like the transaction managers of JTA and of other stores. */
     private static PlatformTransactionManager hide(PlatformTransactionManager delegate) {
         return (PlatformTransactionManager) Proxy.newProxyInstance(
                 FaultyTransactionManagers.class.getClassLoader(),

@@ -25,7 +25,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 
-/** Which expressions give no key that is the same at every delivery, or none that tells messages apart. */
+/** Expressions whose keys change between deliveries, or do not distinguish messages. */
 class KeyCheckTests {
 
     private static List<StartupCheck> findings(String method, String role, String expression) {
@@ -146,7 +146,7 @@ class KeyCheckTests {
                 .isEqualTo(found.equals("nothing") ? List.of() : List.of(found));
     }
 
-    @SuppressWarnings("unused") // Their signatures are looked at.
+    @SuppressWarnings("unused") // Only the signatures are checked.
     private static final class Listeners {
 
         record Event(String id) {}

@@ -90,7 +90,7 @@ class ListenerChecksIT {
                 .toList();
     }
 
-    /** Hikari's own size is enough for their nine threads. */
+    /** Hikari's default pool size is enough for their nine threads. */
     @Test
     void listenersWithoutFaultsAreNamedInTheLogAndLazyOnesCheckedWhenTheyAreCreated(CapturedOutput output) {
         try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
@@ -189,7 +189,7 @@ class ListenerChecksIT {
         }
     }
 
-    /** Spring makes a subclass of it, which does not name the consumers. */
+    /** Spring creates a subclass of it, whose name does not appear in the consumers' names. */
     @Configuration
     @Import({Faultless.Handlers.class, Faultless.Meta.class, Faultless.Unprotected.class})
     static class Faultless {

@@ -19,7 +19,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Migrations that begin in the middle, on every database. */
+/** Migrations that start from a partly migrated schema, on every database. */
 @ExtendWith(OutputCaptureExtension.class)
 class MigrationIT {
 
@@ -32,7 +32,7 @@ class MigrationIT {
         this.dataSource.setJdbcUrl(server.emptyDatabase());
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.dialect = DialectResolver.resolve(this.dataSource);
-        // The schema is the application's, and not empty.
+        // The schema belongs to the application and is not empty.
         this.jdbc.execute("create table application_table (id integer)");
     }
 
@@ -48,7 +48,7 @@ class MigrationIT {
     void aMigrationThatStoppedHalfWayIsCompletedAtTheNextStart(StoreServer server) {
         for (boolean killed : new boolean[] {false, true}) {
             connect(server);
-            // The script makes a view of that name, last.
+            // The last statement of the script creates a view with this name.
             this.jdbc.execute("create table idempotency_inbox_readable (id integer)");
             assertThatException().isThrownBy(this::migrate);
             this.jdbc.execute("drop table idempotency_inbox_readable");
@@ -125,7 +125,7 @@ class MigrationIT {
                 .isEmpty();
     }
 
-    /** Versions in the order in which they were made, without the mark of a schema that was not empty. */
+    /** Applied versions in order, without the baseline of a schema that was not empty. */
     private List<String> appliedVersions() {
         return this.jdbc.queryForList(
                 quoted(
@@ -139,7 +139,7 @@ class MigrationIT {
 
     private void runByHand() {
         String sql = Schema.script(this.dialect).strip();
-        // PostgreSQL takes a whole script, whose functions have statements inside.
+        // PostgreSQL runs the script as a whole, as its functions contain statements.
         boolean whole = this.dialect instanceof PostgresDialect;
         Stream.of(whole ? new String[] {sql} : sql.split(";\\s*(\\n|$)")).forEach(this.jdbc::execute);
     }

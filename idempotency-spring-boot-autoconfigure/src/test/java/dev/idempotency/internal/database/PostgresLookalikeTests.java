@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Engines that call themselves PostgreSQL, with versions as they report them. */
+/** Databases that identify themselves as PostgreSQL, with the versions that they report. */
 @ExtendWith(OutputCaptureExtension.class)
 class PostgresLookalikeTests {
 

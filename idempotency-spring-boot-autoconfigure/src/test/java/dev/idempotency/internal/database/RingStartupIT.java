@@ -23,7 +23,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What an application with {@code idempotency.retention-mode=ring} needs, and who may not start beside it. */
+/** Requirements of {@code idempotency.retention-mode=ring}, and applications that may not start beside such a one. */
 class RingStartupIT {
 
     private static final String RING = "idempotency.retention-mode=ring";

@@ -66,7 +66,7 @@ class SchemaIT {
         assertThat(app.bean(ProcessedMessageStore.class).takesWrites()).isTrue();
     }
 
-    /** It may look everywhere without finding our scripts. */
+    /** The application's Flyway scans broadly, and must not find the library's scripts. */
     @Test
     void theApplicationsFlywayWithItsOwnFirstVersionRunsBeforeAndIsNotTouched() {
         List<String> properties =
@@ -81,7 +81,7 @@ class SchemaIT {
         start(properties).close();
     }
 
-    /** Roles of which one may create tables and the other may use them; the names are the database's own. */
+    /** Creates a role that may create tables and one that may use them, both named after the database. */
     private void createRoles(String grants) {
         this.jdbc.execute("""
                 create role %1$s_owner login password 'owner';
@@ -220,7 +220,7 @@ class SchemaIT {
         assertThat(tables()).isEmpty();
     }
 
-    /** On a database that names rights by table. */
+    /** Uses a database that reports missing privileges by table. */
     @Test
     void eachRightThatTheUserLacksIsNamed() {
         String url = "jdbc:h2:mem:user-rights";

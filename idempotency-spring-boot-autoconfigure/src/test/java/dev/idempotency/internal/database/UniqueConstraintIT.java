@@ -22,7 +22,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** How PostgreSQL names constraints, and tells which one was violated. */
+/** How PostgreSQL names constraints, and reports the violated one. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UniqueConstraintIT {
 
@@ -74,7 +74,7 @@ class UniqueConstraintIT {
         return constraint(name).isViolatedIn(error);
     }
 
-    /** What the last of these statements fails with, in a transaction that is rolled back. */
+    /** Returns the error of the last of these statements, in a transaction that is rolled back. */
     private SQLException errorOf(String... statements) {
         return (SQLException) catchThrowableOfType(
                         DataAccessException.class,

@@ -14,7 +14,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Claims with the commit in a ring of tables. */
+/** Claims at the commit, in a ring of tables. */
 class RingAtCommitIT {
 
     private final RingServer server = new RingServer();

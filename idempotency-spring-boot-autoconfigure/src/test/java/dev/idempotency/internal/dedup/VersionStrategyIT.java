@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What {@link VersionStrategy} promises, on the real databases. */
+/** The guarantees of {@link VersionStrategy}, on real databases. */
 class VersionStrategyIT extends StoreTest {
 
     private static final String CONSUMER = "consumer";
@@ -201,13 +201,13 @@ class VersionStrategyIT extends StoreTest {
                 .doesNotHaveDuplicates();
     }
 
-    /** Versions in many threads and orders, some of them undone: those that remain grow, and end with the greatest. */
+    /** Claims random versions in several threads, with rollbacks: applied versions increase and end with the highest. */
     @Test
     void overlappingBatchesNeitherDeadlockNorLetAnOlderVersionInAfterANewerOne() throws Exception {
         this.jdbc.update("delete from version_effect");
         Map<String, Long> greatest = new ConcurrentHashMap<>();
         for (String key : List.of("0", "1", "2", "3", "4", "5")) {
-            // MariaDB deadlocks where several wait for a row that is new and then undone, whatever their order.
+            // In MariaDB, transactions that wait for a new row deadlock when it is rolled back, in any order.
             claim(at(0, key, 0));
         }
         CompletableFuture.allOf(IntStream.range(0, 6)
@@ -251,7 +251,7 @@ class VersionStrategyIT extends StoreTest {
         }
     }
 
-    /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
+    /** Rows that the consumer wrote to the table of processed messages before it changed its strategy must not matter. */
     @Test
     void entitiesAreForgottenByTheirLastChangeAndRememberedThroughAPause() {
         String time = this.database.dialect().timeOfSeconds();

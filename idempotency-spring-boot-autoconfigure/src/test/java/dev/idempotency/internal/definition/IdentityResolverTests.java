@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 
 class IdentityResolverTests {
 
-    /** The JDK is compiled without {@code -parameters}. */
+    /** Uses a method of the JDK, which is compiled without {@code -parameters}. */
     @Test
     void theCompilersFlagIsNamedWhereNamesOfArgumentsAreMissing() {
         Method method = ClassUtils.getMethod(Consumer.class, "accept", Object.class);

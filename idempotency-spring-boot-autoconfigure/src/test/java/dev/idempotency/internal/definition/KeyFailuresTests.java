@@ -25,7 +25,7 @@ class KeyFailuresTests {
             Duration.ofDays(1),
             DeduplicationStrategy.MESSAGE_ID);
 
-    /** A header's value tells nothing of other messages, and a tombstone nothing of an expression. */
+    /** An invalid header may concern one message only, and a tombstone does not show that the expression is wrong. */
     @ParameterizedTest
     @CsvSource({
         "headers, missing, payload, true",

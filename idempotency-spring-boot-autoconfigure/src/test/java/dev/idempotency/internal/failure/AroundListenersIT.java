@@ -47,7 +47,7 @@ import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * Beans that throw around a listener rather than in it, and error handlers that keep records in memory: no record is lost,
- * applied twice or given up.
+ * applied twice or dead-lettered.
  */
 class AroundListenersIT extends SharedApplicationTest {
 
@@ -80,7 +80,7 @@ class AroundListenersIT extends SharedApplicationTest {
         return this.app.bean(Faults.class);
     }
 
-    /** Sends two messages to each partition, which are delivered when the container is resumed. */
+    /** Sends two messages to each partition; they are delivered when the container is resumed. */
     private List<String> sendWhilePaused(String kind, String fault) {
         containerOf(kind).pause();
         await().until(() -> containerOf(kind).isContainerPaused());
@@ -94,7 +94,7 @@ class AroundListenersIT extends SharedApplicationTest {
         return payloads;
     }
 
-    /** Of batches per partition, as in {@code subMemory}, containers forget what an error handler leaves over. */
+    /** With a batch per partition, as in {@code subMemory}, containers forget records that an error handler returns. */
     @ParameterizedTest
     @CsvSource({
         "records, intercept",
@@ -120,7 +120,7 @@ class AroundListenersIT extends SharedApplicationTest {
         assertThat(faults().areMet(kind)).isTrue();
     }
 
-    /** Records that a filter leaves out are done, too, as are those of a partition that is lost. */
+    /** Records that a filter discards count as done, as do the records of a lost partition. */
     @ParameterizedTest
     @CsvSource({"sieve, commit, 0", "immediate, commit of a lost partition, 2"})
     void aCommitThatFailsIsNoRecordsFault(String kind, String fault, int effects) {
@@ -139,7 +139,7 @@ class AroundListenersIT extends SharedApplicationTest {
         assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
     }
 
-    /** Nothing is committed of a partition before its first message, unless the container does so when it is assigned. */
+    /** A partition has no committed offset before its first message, unless the container commits one at the assignment. */
     @ParameterizedTest
     @CsvSource({"pinned, 2", "latest, 2", "sought, 1 2"})
     void aConsumerThatHasCommittedNothingGoesBackToWhereItStarted(String kind, String expected) {
@@ -156,13 +156,13 @@ class AroundListenersIT extends SharedApplicationTest {
                         .toArray(String[]::new));
     }
 
-    /** Each is met once, by the first record of its kind that comes its way; "a and b" is a, and then b. */
+    /** Each fault happens once, at the first record of its kind; "a and b" is a, then b. */
     static class Faults {
 
         private final Set<String> prepared = ConcurrentHashMap.newKeySet();
         private final Set<String> assigned = ConcurrentHashMap.newKeySet();
 
-        /** A container is idle between polls, when its partitions and their positions are known. */
+        /** A container reports that it is idle between polls, when its partitions and their positions are known. */
         @EventListener
         void idle(ListenerContainerIdleEvent event) {
             if (!CollectionUtils.isEmpty(event.getTopicPartitions())) {

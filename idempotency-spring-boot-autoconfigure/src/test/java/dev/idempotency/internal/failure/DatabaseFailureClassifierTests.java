@@ -36,7 +36,7 @@ class DatabaseFailureClassifierTests {
 
     private final FailureClassifier classifier = new DatabaseFailureClassifier();
 
-    /** PostgreSQL has states; codes decide for MySQL, MariaDB and H2, whose states say little. */
+    /** PostgreSQL is classified by state; MySQL, MariaDB and H2 by error code, as their states are unspecific. */
     @ParameterizedTest
     @CsvSource({
         "OUTAGE, 08000 08001 08003 08006 08P01 25006 40003 53100 53300 57P01 57P02 57P03 58030",
@@ -123,7 +123,7 @@ class DatabaseFailureClassifierTests {
         Exception ofListener = suppressing(new IllegalStateException("could not save"), notEnded);
         assertThat(classify(ofListener)).isEqualTo(FailureKind.OUTAGE);
         assertThat(DatabaseFailureClassifier.canBeOfOneMessage(ofListener)).isTrue();
-        // Pools close connections after a timeout, too.
+        // Pools close connections after a timeout as well.
         Exception timeout = new QueryTimeoutException("", new SQLTimeoutException("", "70100", 1969));
         assertThat(classify(suppressing(timeout, notEnded))).isEqualTo(FailureKind.MESSAGE);
     }

@@ -50,7 +50,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** Dead letters are received records, byte for byte, also of what could not be read; waiting is shown. */
+/** Dead letters equal the received records byte for byte, even unreadable ones; outages are reported. */
 @ExtendWith(OutputCaptureExtension.class)
 class FailureHandlingIT extends SharedApplicationTest {
 
@@ -98,7 +98,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         return this.app.bean(Effects.class).counts().getOrDefault(payload, 0);
     }
 
-    /** The dead letters of messages whose id begins like this. */
+    /** The dead letters of messages whose id starts with {@code id}. */
     private List<ConsumerRecord<byte[], byte[]>> deadLetters(String kind, String id) {
         return TopicContents.inBytes(topic(kind) + "-dlt").stream()
                 .filter(letter -> header(letter, "message-id").startsWith(id))
@@ -229,7 +229,7 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @Test
     void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf(CapturedOutput output) {
-        // Before any message has had a key, one without is waited with.
+        // Until a message has had a key, the consumer waits at a message without one.
         send("wide", "before wide");
         awaitCaughtUp("wide");
         this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
@@ -291,7 +291,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         pauses.pause(containerOf("beside"), partition("beside"), true, Duration.ofMillis(1));
     }
 
-    /** Payloads that know what became of them. */
+    /** A payload that is changed by its listener. */
     public static class Order {
 
         public String status;
@@ -315,19 +315,19 @@ class FailureHandlingIT extends SharedApplicationTest {
             };
         }
 
-        /** Does without tombstones. */
+        /** Discards tombstones. */
         @Bean
         ContainerFactory filtering(ContainerFactory plain) {
             return plain.with(factory -> factory.setRecordFilterStrategy(record -> record.value() == null));
         }
 
-        /** Deserializers that are objects, for all containers of this factory. */
+        /** A factory with a deserializer instance that all of its containers share. */
         @Bean
         ContainerFactory given(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
             return plain.with(factory -> factory.setConsumerFactory(giving(consumers, true)));
         }
 
-        /** The same, which are used as they are. */
+        /** A factory with a deserializer instance that is not configured. */
         @Bean
         ContainerFactory unconfigured(ContainerFactory plain, ConsumerFactory<Object, Object> consumers) {
             return plain.with(factory -> factory.setConsumerFactory(giving(consumers, false)));
@@ -358,7 +358,7 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     static class Listeners extends ListenersOfKinds {
 
-        /** A payload's first word says whether it fails. */
+        /** The first word of a payload decides whether it fails. */
         @Override
         void on(String payload) {
             this.effects.happen(payload);

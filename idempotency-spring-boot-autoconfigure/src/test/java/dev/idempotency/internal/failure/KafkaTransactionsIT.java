@@ -19,11 +19,11 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 
-/** An application whose producers, and so its containers, have Kafka transactions: those of protected listeners lose them. */
+/** Transactional producers make containers transactional, too; that is switched off for protected listeners. */
 @ExtendWith(OutputCaptureExtension.class)
 class KafkaTransactionsIT extends SharedApplicationTest {
 
-    @SuppressWarnings("removal") // Still in force where it is set.
+    @SuppressWarnings("removal") // Deprecated, but still in effect.
     @Test
     void onlyContainersOfProtectedListenersLoseTheirTransactions(CapturedOutput output) {
         start(
@@ -45,7 +45,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
 
     static class Application {
 
-        /** Spring Boot defines none beside the one of Kafka. */
+        /** Spring Boot defines none in addition to the Kafka transaction manager. */
         @Bean
         @Primary
         static JdbcTransactionManager transactionManager(DataSource dataSource) {
@@ -53,7 +53,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         }
 
         @Bean
-        @SuppressWarnings("removal") // Still in force where it is set.
+        @SuppressWarnings("removal") // Deprecated, but still in effect.
         static ContainerFactory deprecatedFactory(ContainerFactory plain, KafkaTransactionManager<?, ?> transactions) {
             plain.getContainerProperties().setTransactionManager(transactions);
             plain.getContainerProperties().setFixTxOffsets(true);

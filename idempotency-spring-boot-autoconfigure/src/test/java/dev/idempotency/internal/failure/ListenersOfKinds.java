@@ -4,7 +4,7 @@ import dev.idempotency.app.HasEffects;
 import dev.idempotency.app.OfKind;
 import java.util.List;
 
-/** A record, a batch and a poll listener that do the same. Ids, topics, groups and consumers are named after the kind. */
+/** A record, a batch and a poll listener with the same work. Ids, topics, groups and consumers are named after the kind. */
 abstract class ListenersOfKinds extends HasEffects {
 
     abstract void on(String payload);

@@ -21,7 +21,7 @@ import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.util.Assert;
 
-/** Pauses that are longer than what happens meanwhile. */
+/** Pauses that outlast the poll interval or a rebalance. */
 @Tag("slow")
 class LongPauseIT extends SharedApplicationTest {
 
@@ -61,7 +61,7 @@ class LongPauseIT extends SharedApplicationTest {
         await().until(() -> outages.current().isEmpty());
     }
 
-    /** Another member of the group, whose name is the first of all, is given the partition and reads to its end. */
+    /** Lets another member of the group, whose client id sorts first, take over the partition and read it to the end. */
     private void beProcessedByAnother(String group) {
         try (Consumer<?, ?> other = this.app.bean(ConsumerFactory.class).createConsumer(topic(group), "a", "")) {
             other.subscribe(List.of(topic(group)));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** How outages are told from messages that look like one, and shown. */
+/** Distinguishes outages from failures of messages that look like one, and reports them. */
 @ExtendWith(OutputCaptureExtension.class)
 class OutageTests {
 
@@ -51,7 +51,7 @@ class OutageTests {
                 FailureKind.OUTAGE, new SQLException("cut", "08006"), new RecordCoordinates("topic", partition, 0));
     }
 
-    /** As on the thread of a consumer that could not be closed, whose end is not reported. */
+    /** Fails on a thread that ends unreported, like that of a consumer that could not be closed. */
     private void failOnAThreadThatEnds() throws InterruptedException {
         Thread thread = new Thread(() -> fail(0));
         thread.start();

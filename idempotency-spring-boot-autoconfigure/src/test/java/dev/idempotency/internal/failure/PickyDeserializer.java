@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.Deserializer;
 
-/** Cannot read what begins with "garbled". */
+/** Fails for values that begin with "garbled". */
 public class PickyDeserializer implements Deserializer<String> {
 
     @Override

@@ -77,29 +77,28 @@ class ServerRestartIT {
             this.postgres.startAgain();
             send(app, 100);
             this.broker.kill();
-            // A producer that has forgotten the topic's metadata blocks until there is a broker again.
+            // A producer whose metadata of the topic has expired blocks until the broker is back.
             CompletableFuture<Void> meanwhile = CompletableFuture.runAsync(() -> send(app, 50));
             this.broker.startAgain();
             meanwhile.get(120, TimeUnit.SECONDS);
             send(app, 50);
             CompletableFuture.allOf(this.sends.toArray(CompletableFuture[]::new))
                     .get(120, TimeUnit.SECONDS);
-            // There is no dead-letter topic.
+            // The dead-letter topic does not exist yet.
             awaitOutages(app, Awaited.DEAD_LETTERS);
             awaitStableGroups();
             this.broker.createTopic(TOPIC + "-dlt", 1);
             await().atMost(Duration.ofSeconds(90))
                     .untilAsserted(() -> assertThat(fates(app)).isEqualTo(expected()));
             assertThat(app.bean(OutageRegistry.class).current()).isEmpty();
-            // Now that the producer knows the topic it does not fail at once without a broker: the letter is on its
-            // way.
+            // The producer knows the topic now, so it waits for the broker with a dead letter in flight.
             send(app, "deadly");
             send(app, 20);
             app.bean(LastAttempt.class).begun.get(60, TimeUnit.SECONDS);
             this.broker.kill();
             app.bean(LastAttempt.class).brokerGone.complete(null);
             this.broker.startAgain();
-            // A consumer that lost its partition before it could commit the offset publishes the letter once more.
+            // A consumer that lost its partition before the commit of the offset publishes the dead letter again.
             await().atMost(Duration.ofSeconds(90))
                     .untilAsserted(() ->
                             assertThat(fates(app).keySet()).isEqualTo(expected().keySet()));
@@ -115,7 +114,7 @@ class ServerRestartIT {
                         .containsAll(CONSUMERS));
     }
 
-    /** A consumer that loses its partition before it has committed the offset publishes the dead letter once more. */
+    /** A consumer that loses its partition before the commit of the offset would publish the dead letter again. */
     private void awaitStableGroups() {
         try (Admin admin = this.broker.admin()) {
             await("all consumers back").atMost(Duration.ofSeconds(90)).untilAsserted(() -> assertThat(
@@ -151,7 +150,7 @@ class ServerRestartIT {
         this.sent.add(payload);
     }
 
-    /** How often each message was applied, or stands in the dead-letter topic, for each consumer. */
+    /** For each message and consumer, the number of effects and dead letters. */
     private Map<String, Integer> fates(TestApplication app) {
         Map<String, Integer> fates = new TreeMap<>(app.bean(Effects.class).counts());
         for (ConsumerRecord<String, String> letter : TopicContents.of(this.broker.bootstrapServers(), TOPIC + "-dlt")) {
@@ -165,7 +164,7 @@ class ServerRestartIT {
         return fates;
     }
 
-    /** Of a message that is about to be given up. */
+    /** The last attempt of a message before it is dead-lettered. */
     static class LastAttempt {
 
         final CompletableFuture<Void> begun = new CompletableFuture<>();

@@ -46,8 +46,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /**
- * Failures of the library's own statements cost no message. The driver of MariaDB throws much of what it does not know as a
- * failure of the connection, and its states say little, as H2's do.
+ * No message is lost when one of the library's statements fails. MariaDB's driver reports many unknown errors as connection
+ * failures, and its states are unspecific, like those that H2 reports.
  */
 @ParameterizedClass
 @EnumSource(StoreServer.class)
@@ -136,7 +136,7 @@ class StoreFailuresIT {
         await().until(() -> health().getStatus() == Status.UP);
     }
 
-    /** Those of others have the same coordinates, which a unique index forbids. */
+    /** Rows of another consumer have the same coordinates, which a unique index forbids. */
     @Test
     void aTableThatDoesNotTakeARowAndDoesNotSaySoIsWaitedFor() throws SQLException {
         execute(
@@ -160,7 +160,7 @@ class StoreFailuresIT {
         assertAppliedOnce("refused");
     }
 
-    /** By a code of its own; how the others say it is tested with the schema. */
+    /** MariaDB uses a separate error code; the other databases are tested with the schema. */
     @Test
     void aRightThatIsMissingOnMariaDbIsNamed() throws SQLException {
         Assumptions.assumeTrue(this.server == StoreServer.MARIADB);
@@ -177,7 +177,7 @@ class StoreFailuresIT {
         execute("drop user " + user);
     }
 
-    /** What the listener does after it is not lost. PostgreSQL has no such statements. */
+    /** Work that follows the statement is not lost. PostgreSQL has no such statements. */
     @Test
     void aStatementThatCommitsTheListenersTransactionLosesNothing(CapturedOutput log) {
         Assumptions.assumeTrue(this.server != StoreServer.POSTGRES);

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Tests of applications run H2 in the mode of the database that they have in production. */
+/** Tests of applications run H2 in the compatibility mode of their production database. */
 class H2ModesInboxIT {
 
     @ParameterizedTest

@@ -38,7 +38,7 @@ import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 
-/** An application that keeps its messages; each kind of listener is a consumer with a topic of its own. */
+/** An application with an inbox; each kind of listener is a consumer with a separate topic. */
 @ExtendWith(OutputCaptureExtension.class)
 class InboxIT extends SharedApplicationTest {
 
@@ -101,7 +101,7 @@ class InboxIT extends SharedApplicationTest {
                 .count();
     }
 
-    /** Neither as text nor as databases write binary values. */
+    /** Checks for the payload as text and in hexadecimal, as databases write binary values. */
     private static void assertThatNoPayloadIsIn(CapturedOutput output) {
         assertThat(output.getAll())
                 .doesNotContain("secret-payload", HexFormat.of().formatHex(bytes("secret-payload")));
@@ -260,7 +260,7 @@ class InboxIT extends SharedApplicationTest {
     static class Listeners extends HasEffects {
 
         private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
-        /** A method, since the application has a proxy of this. */
+        /** A method rather than field access, as the bean is a proxy. */
         void failAt(String payload, int times) {
             this.failures.put(payload, new AtomicInteger(times));
         }

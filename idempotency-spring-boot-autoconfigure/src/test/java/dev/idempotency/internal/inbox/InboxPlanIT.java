@@ -20,7 +20,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** However many messages are kept, whoever looks at a few of them reads a few. */
+/** A query for a few messages reads only a few rows, however many are stored. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class InboxPlanIT {
 
@@ -85,7 +85,7 @@ class InboxPlanIT {
     private void assertThatFewAreRead(Runnable work) {
         this.transaction.executeWithoutResult(status -> {
             work.run();
-            // What the server has counted of the transaction's own reads.
+            // The server's count of reads in this transaction.
             String reads =
                     "select seq_scan, idx_tup_fetch from pg_stat_xact_user_tables where relname = 'idempotency_inbox'";
             assertThat(this.jdbc.queryForMap(reads))

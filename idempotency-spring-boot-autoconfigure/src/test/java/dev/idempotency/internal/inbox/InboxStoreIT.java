@@ -57,7 +57,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** What the inbox does on every database. */
+/** The behavior of the inbox on every database. */
 class InboxStoreIT extends StoreTest {
 
     private final ReceivedRecords received = new ReceivedRecords();
@@ -77,13 +77,13 @@ class InboxStoreIT extends StoreTest {
         }
     };
 
-    /** Whether a listener may see this failure, and have its message again, when others write the same message. */
+    /** Whether concurrent writes of the same message may cause this failure, after which the message is redelivered. */
     private boolean isToBeExpected(DataAccessException failure) {
         return switch (this.server) {
             case POSTGRES -> false;
-            // Claims of several messages that others forget or give back lock the gaps between them.
+            // Claims of several messages that others forget or release lock the gaps between them.
             case MARIADB -> failure instanceof PessimisticLockingFailureException;
-            // It looks for the row first and inserts it then.
+            // H2 looks for the row before it inserts it.
             case H2 -> failure instanceof DuplicateKeyException;
         };
     }
@@ -95,7 +95,7 @@ class InboxStoreIT extends StoreTest {
     @BeforeEach
     void createInbox() {
         if (this.server == StoreServer.H2) {
-            // It waits for locks as long as its URL says, and much happens at the same time here.
+            // H2 takes the lock timeout from its URL, and these tests are highly concurrent.
             String url = this.server.emptyDatabase().replace("LOCK_TIMEOUT=3000", "LOCK_TIMEOUT=30000");
             this.database = StoreServer.tablesIn(new DriverManagerDataSource(url));
             this.jdbc = this.database.jdbc();
@@ -130,7 +130,7 @@ class InboxStoreIT extends StoreTest {
         Headers headers = new RecordHeaders().add("ce_type", "a type".getBytes(StandardCharsets.UTF_8));
         this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
         this.received.remember(headers, false, ByteBuffer.wrap(payload));
-        // As deserializers of JSON do with the headers that told them the type.
+        // JSON deserializers remove the headers that name the type.
         headers.remove("ce_type");
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
                 "topic", 3, offset, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
@@ -214,7 +214,7 @@ class InboxStoreIT extends StoreTest {
         assertEntry("1", InboxStatus.PROCESSED, 2);
     }
 
-    /** Does something while a listener's transaction has claimed message 1, and perhaps written it, and is still open. */
+    /** Runs work while a listener's open transaction has claimed message 1, and has perhaps recorded it. */
     private void duringRedelivery(boolean written, Runnable work) throws Exception {
         CompletableFuture<Void> begun = new CompletableFuture<>();
         CompletableFuture<Void> mayEnd = new CompletableFuture<>();
@@ -231,7 +231,7 @@ class InboxStoreIT extends StoreTest {
         }));
         begun.get(30, TimeUnit.SECONDS);
         CompletableFuture<Void> other = inAnotherThread(work);
-        // Gives it the time to come to the lock, of the claim or of the row, that the database lets it wait for.
+        // Gives the work time to reach the lock of the claim or of the row, depending on the database.
         Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
         mayEnd.complete(null);
         redelivery.join();
@@ -253,7 +253,7 @@ class InboxStoreIT extends StoreTest {
         assertThat(this.store.find(List.of(id("1")))).hasSize(1);
     }
 
-    /** The row looks as before then. Elsewhere it waits for the claim, which it forgets. */
+    /** On PostgreSQL the row looks unchanged then. On other databases the replay waits for the claim, and forgets it. */
     @Test
     void aReplayWithForgettingDoesNotHideThatAnExpiredMessageIsProcessedAnew() throws Exception {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
@@ -274,7 +274,7 @@ class InboxStoreIT extends StoreTest {
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
     }
 
-    /** Each thread does at random what listeners, their failures, replays and cleanups do, all with the same messages. */
+    /** Each thread randomly processes, fails and replays the same messages. */
     @Test
     void whateverHappensAtTheSameTimeWhatIsShownAsProcessedIsAndNoFailureIsLeftOut() throws Exception {
         CompletableFuture.allOf(IntStream.range(0, 6)
@@ -309,7 +309,7 @@ class InboxStoreIT extends StoreTest {
                 default -> this.inbox.forgetAndReplay(messages.get(0).id());
             }
         } catch (OperatorActionException ex) {
-            // There is no producer, or it was not there.
+            // There is no producer, or the message is not in the inbox.
         } catch (DataAccessException ex) {
             if (!isToBeExpected(ex)) {
                 this.rolledBack.add(ex);
@@ -317,7 +317,7 @@ class InboxStoreIT extends StoreTest {
         }
     }
 
-    /** As the interceptor does: the claim, the work, and then what is kept of it. */
+    /** Claims and then records messages in one transaction, like the interceptor. */
     private void deliver(List<Delivered> messages, boolean fail) {
         this.transaction.executeWithoutResult(status -> {
             Set<MessageId> claimed =
@@ -369,7 +369,7 @@ class InboxStoreIT extends StoreTest {
         assertEntry("1", InboxStatus.PROCESSED, 1);
         this.store.forget(id("1"));
         this.jdbc.update("delete from idempotency_processed");
-        // There is nobody to send it to.
+        // There is no producer that could send it.
         assertRefused(() -> this.inbox.replay(id("1")), "could not be sent");
         assertThat(entry("1").replays()).isZero();
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
@@ -471,7 +471,7 @@ class InboxStoreIT extends StoreTest {
                 .isEqualTo(id("4")));
     }
 
-    /** Makes messages seem to have changed two hours ago. */
+    /** Backdates the last change of messages by two hours. */
     private void setBack(String condition) {
         setTime("idempotency_inbox set updated_at", Instant.now().minus(Duration.ofHours(2)), condition);
     }
@@ -508,7 +508,7 @@ class InboxStoreIT extends StoreTest {
         assertThat(this.cleanup.isAbandoned("consumer", Duration.ofHours(1))).isFalse();
     }
 
-    /** Otherwise the consumer would wait for the database for ever. */
+    /** Otherwise the consumer would wait for the database indefinitely. */
     @Test
     void aMessageThatTheDriverRefusesAsTooLargeIsTheMessagesFault() {
         Assumptions.assumeTrue(this.server == StoreServer.MARIADB);

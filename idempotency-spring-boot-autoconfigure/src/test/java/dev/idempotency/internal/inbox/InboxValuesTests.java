@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.UncategorizedSQLException;
 
-/** What is written to the table of a message and its failure. */
+/** The values that are stored for a message and its failure. */
 class InboxValuesTests {
 
     private static Header header(String name, String value) {
@@ -112,7 +112,7 @@ class InboxValuesTests {
         return batch;
     }
 
-    /** What the retries depend on. */
+    /** Retries depend on the kind of failure. */
     @ParameterizedTest
     @CsvSource({"40P01", "40001", "55P03", "08006", "53300", "57P01", "25006", "57014", "23505", "22001", "42P01"})
     void theKindOfFailureStaysTheSame(String state) {

@@ -46,11 +46,11 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Brokers that are not simply the application's, to which all of our own clients get, too; or that do not answer. */
+/** Brokers other than the application's default one, which all clients of the library must use; and unreachable brokers. */
 @ExtendWith(OutputCaptureExtension.class)
 class OtherBrokersIT extends ApplicationTest {
 
-    /** One that wants encryption and a login, named by a service connection. */
+    /** The broker requires encryption and a login, and is named by a service connection. */
     @Test
     void checksDeadLettersReplaysAndIdsOfTopicsGoThroughTheServiceConnection(CapturedOutput output) {
         try (TestBroker broker = TestBroker.startWithLogin()) {
@@ -153,7 +153,7 @@ class OtherBrokersIT extends ApplicationTest {
             assertThat(operators.awaitReconciliation("fickle").state()).isEqualTo(JobState.CANCELLED);
         }
         assertThat(ours()).noneMatch(name -> name.startsWith("idempotency-"));
-        // Clients of Kafka do not wait for their own threads.
+        // A Kafka client does not wait for its threads when it is closed.
         await().until(() -> ours().isEmpty());
     }
 
@@ -208,7 +208,7 @@ class OtherBrokersIT extends ApplicationTest {
                 .toList();
     }
 
-    /** As Testcontainers or a platform would name it. */
+    /** A service connection, as provided by Testcontainers or a platform. */
     static class Connection {
 
         @Bean
@@ -240,7 +240,7 @@ class OtherBrokersIT extends ApplicationTest {
         void on(String payload) {}
     }
 
-    /** Fails the first time for what is bad. Its messages are known by the id of their topic. */
+    /** Fails once for each bad payload. The keys of its messages include the topic's id. */
     static class Fickle extends HasEffects {
 
         private final Set<String> called = ConcurrentHashMap.newKeySet();

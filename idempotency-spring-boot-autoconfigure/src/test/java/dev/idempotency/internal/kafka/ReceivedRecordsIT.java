@@ -30,7 +30,7 @@ class ReceivedRecordsIT extends ApplicationTest {
 
     private static final AtomicInteger POLLS = new AtomicInteger();
 
-    /** Payloads that the listener was called with while their bytes were known. */
+    /** Payloads whose bytes were known when the listener was called. */
     private static final List<String> FOUND = new CopyOnWriteArrayList<>();
 
     @Test
@@ -54,7 +54,7 @@ class ReceivedRecordsIT extends ApplicationTest {
         }
     }
 
-    /** With containers that hold records over several polls, when they are paused and after a failure. */
+    /** Containers hold records across polls while they are paused, and after a failure. */
     static class Application {
 
         @Bean

@@ -12,7 +12,7 @@ import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is remembered of records as they were received, and their digests. */
+/** The bytes of records as received, and their digests. */
 class ReceivedRecordsTests {
 
     private final ReceivedRecords received = new ReceivedRecords();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An id that the application gives to a record. */
+/** An id that the application assigns to a record. */
 class MessageIdHeaderTests {
 
     private static List<String> idsOf(ProducerRecord<?, ?> record) {

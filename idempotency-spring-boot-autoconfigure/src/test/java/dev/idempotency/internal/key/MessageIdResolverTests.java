@@ -37,7 +37,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** Keys from headers and from expressions, and the ids that are made of them. */
+/** Keys from headers and expressions, and the ids that are derived from them. */
 class MessageIdResolverTests {
 
     private static final Uuid TOPIC_ID = Uuid.fromString("sSgSD6FsTlmLMQ7rnjXs3w");
@@ -189,7 +189,7 @@ class MessageIdResolverTests {
                 .matches(InvalidMessageKeyException::isMissing);
     }
 
-    /** Other messages may have the same key where two numbers follow each other. */
+    /** Without a separator, different pairs of numbers can result in the same key. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -343,7 +343,7 @@ class MessageIdResolverTests {
         }
     }
 
-    /** A value of the application's own. */
+    /** A value type of the application. */
     public record Line(int line) {}
 
     private static final class Nameless implements MessageKeyResolver {

@@ -59,7 +59,7 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 
-/** What listeners may be called with: every signature of Spring Kafka's, converted, validated and filtered. */
+/** Arguments of listeners: every signature that Spring Kafka supports, with conversion, validation and filters. */
 @ListenersTest.Application(beans = ArgumentsIT.Factories.class, properties = "consumer-name=named by a placeholder")
 class ArgumentsIT extends ListenersTest {
 
@@ -335,7 +335,7 @@ class ArgumentsIT extends ListenersTest {
     @IdempotentListener(transactionPerPoll = "true")
     static class FilteredPoll extends OfRecords {}
 
-    /** A filter of tombstones does not get what could not be read, whose value is null. */
+    /** Unreadable records, whose value is null, are not passed to a filter of tombstones. */
     static class FilteredUnread extends Listener {
 
         @OwnTopic(
@@ -461,7 +461,7 @@ class ArgumentsIT extends ListenersTest {
                     new KafkaTemplate<>(producers, Map.of("value.serializer", ToStringSerializer.class))));
         }
 
-        /** Would call a batch listener per record, and split texts for that. */
+        /** Would call a batch listener once per record, and convert text to a list for that. */
         @Bean
         static ContainerFactory perRecord(ContainerFactory plain) {
             return plain.with(factory -> factory.setBatchToRecordAdapter(new DefaultBatchToRecordAdapter<>()));

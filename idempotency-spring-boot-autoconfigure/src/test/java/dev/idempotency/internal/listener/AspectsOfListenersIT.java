@@ -25,7 +25,7 @@ import org.springframework.core.Ordered;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Aspects between the claim and the method, of the order that aspects have by default; and listeners that call others. */
+/** Aspects of default order, which run between the claim and the method; and listeners that call other listeners. */
 @ListenersTest.Application(beans = {AspectsOfListenersIT.Aspects.class, AspectsOfListenersIT.EarlyAdvice.class})
 class AspectsOfListenersIT extends ListenersTest {
 
@@ -100,7 +100,7 @@ class AspectsOfListenersIT extends ListenersTest {
             try {
                 call.proceed();
             } catch (RuntimeException ex) {
-                // The first call went well, after all.
+                // Like an aspect for which the first call is sufficient.
             }
             return result;
         }
@@ -113,7 +113,7 @@ class AspectsOfListenersIT extends ListenersTest {
 
     static class EarlyAdvice {
 
-        /** Before all others by its order, and before the claim, as it is the application's. */
+        /** Runs first by its order, and before the claim because it is the application's. */
         @Bean
         static AspectJExpressionPointcutAdvisor hush() {
             AspectJExpressionPointcutAdvisor advisor = new AspectJExpressionPointcutAdvisor();

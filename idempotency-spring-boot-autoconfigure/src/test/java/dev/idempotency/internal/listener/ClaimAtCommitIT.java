@@ -34,7 +34,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What the delivery contract does not show of claims that travel with the commit. */
+/** Behavior of claims at the commit that the delivery contract does not cover. */
 class ClaimAtCommitIT extends ApplicationTest {
 
     @ParameterizedTest
@@ -55,12 +55,12 @@ class ClaimAtCommitIT extends ApplicationTest {
                 Outcomes.class)) {
             processTwice(app);
             assertThat(app.bean(Outcomes.class).duplicates).hasSize(4);
-            // Of several duplicates in a row only the first is undone.
+            // Of consecutive duplicates, only the first calls the listener and is rolled back.
             assertThat(app.bean(Flushing.class).calls()).isEqualTo(8);
         }
     }
 
-    /** After a new message the claim is at the commit again. */
+    /** After a new message, claims are made at the commit again. */
     private void processTwice(TestApplication app) {
         for (String message : List.of("a", "a", "a", "b", "c", "c", "d", "a", "e")) {
             app.send(this.topic, message, message);
@@ -206,7 +206,7 @@ class ClaimAtCommitIT extends ApplicationTest {
         void on(String payload) {}
     }
 
-    /** Writes before the commit, as libraries do that collect statements. */
+    /** Writes just before the commit, like libraries that collect statements. */
     static class Flushing extends HasEffects {
 
         private final AtomicInteger calls = new AtomicInteger();

@@ -30,7 +30,7 @@ import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** A message that has the id of another one, and another payload, is never dropped unseen. */
+/** A message with the id of an earlier one but another payload is never dropped silently. */
 @ExtendWith(OutputCaptureExtension.class)
 @ListenersTest.Application
 class ConflictsIT extends ListenersTest {

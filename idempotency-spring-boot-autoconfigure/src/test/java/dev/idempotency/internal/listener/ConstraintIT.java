@@ -45,7 +45,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A constraint of the application's own tells duplicates: which violations count, and which are failures. */
+/** A constraint of the application detects duplicates: which violations count, and which are failures. */
 @ListenersTest.Application(
         beans = {TestApplication.WithJpa.class, ConstraintIT.Payments.class},
         properties = {"spring.jpa.hibernate.ddl-auto=create", "idempotency.checks.relaxed=merged-entity"})
@@ -78,7 +78,7 @@ class ConstraintIT extends ListenersTest {
                         .isEqualTo(duplicate.coordinates().toString()));
     }
 
-    /** What is delivered twice is applied once, unless the violation was not one of the listener's transaction. */
+    /** A message that is delivered twice is applied once, unless the violation was not in the listener's transaction. */
     @ParameterizedTest
     @CsvSource({
         "wrapped, 1, 0",
@@ -200,7 +200,7 @@ class ConstraintIT extends ListenersTest {
         }
     }
 
-    /** The row with a message's name, and how it is inserted. */
+    /** Inserts a row with a message's name, in the way that the name says. */
     @EntityScan(basePackageClasses = Account.class)
     static class Payments {
 
@@ -266,7 +266,7 @@ class ConstraintIT extends ListenersTest {
             try {
                 insert.run();
             } catch (DuplicateKeyException ex) {
-                // It is there, so all seems well.
+                // Like an application that ignores the error because the row exists.
             }
         }
 

@@ -21,11 +21,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 
-/** Interceptors that drop records, fail at some or change their order: only records that fail are given up. */
+/** Interceptors that drop records, fail at some or change their order: only records that fail are dead-lettered. */
 @ListenersTest.Application(beans = InterceptedBatchesIT.Factories.class, partitions = 2)
 class InterceptedBatchesIT extends ListenersTest {
 
-    /** An error handler that only logs skips what it is given. */
+    /** An error handler that only logs skips the failed record. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             Provided | 1:a 2:b 3:c 4:fails 5:e 6:f 7:g                    | a b c e f g | fails
@@ -92,7 +92,7 @@ class InterceptedBatchesIT extends ListenersTest {
             return intercepted(plain).with(factory -> factory.setCommonErrorHandler(new CommonLoggingErrorHandler()));
         }
 
-        /** Drops some records, fails at others, and changes the order of partitions. */
+        /** Drops some records, fails at others, and reverses the order of partitions. */
         private static ConsumerRecords<Object, Object> intercept(ConsumerRecords<Object, Object> records) {
             List<TopicPartition> partitions = new ArrayList<>(records.partitions());
             Collections.reverse(partitions);

@@ -14,7 +14,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** What the delivery contract does not say of the transactions of listeners. */
+/** Behavior of listeners' transactions that the delivery contract does not cover. */
 @ListenersTest.Application(properties = "idempotency.key.on-missing=process")
 class ListenerTransactionsIT extends ListenersTest {
 
@@ -32,7 +32,7 @@ class ListenerTransactionsIT extends ListenersTest {
         assertThat(outcomes(Commits.class).failed).hasValue(0);
     }
 
-    /** Though nothing is claimed as the messages have no key. */
+    /** The messages have no key, so nothing is claimed. */
     @ParameterizedTest
     @ValueSource(classes = {Swallows.class, SwallowsAndThrows.class})
     void aListenerHasFailedWhenItCatchesADatabaseError(Class<? extends Listener> listener) {
@@ -89,7 +89,7 @@ class ListenerTransactionsIT extends ListenersTest {
             try {
                 this.jdbc.update("insert into nowhere (id) values (1)");
             } catch (DataAccessException ex) {
-                // All seems well.
+                // Like an application that ignores the error.
             }
         }
     }

@@ -35,8 +35,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * Tests whose nested {@link Listener listeners} are one application. Each has its own topic and group, and is started when its
- * messages are there, so that they come as one batch or poll. A message has three attempts.
+ * Tests whose nested {@link Listener listeners} form one application. Each has its own topic and group, and is started after
+ * its messages were sent, so that they arrive in one batch or poll. A message has three attempts.
  */
 abstract class ListenersTest extends SharedApplicationTest {
 
@@ -61,7 +61,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         String[] properties() default {};
     }
 
-    /** The container of a listener whose method says nothing of it. */
+    /** The container of a listener whose method does not specify one. */
     @Retention(RetentionPolicy.RUNTIME)
     @interface Container {
 
@@ -86,7 +86,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         }
     }
 
-    /** Its effects and calls are those of its class alone. */
+    /** A listener whose effects and calls are recorded by class. */
     @Container
     abstract static class Listener extends HasEffects {
 
@@ -117,7 +117,7 @@ abstract class ListenersTest extends SharedApplicationTest {
             new ArrayList<>(payloads).forEach(this::happen);
         }
 
-        /** Fails for the payload {@code fails}, and for {@code fails-once} and {@code exhausts-once} the first time. */
+        /** Fails for the payload {@code fails}, and the first time for {@code fails-once} and {@code exhausts-once}. */
         void obey(String payload) {
             happenAndFailOnceAt("fails-once", payload);
             if (payload.equals("exhausts-once") && Collections.frequency(this.calls, payload) == 1) {
@@ -128,7 +128,7 @@ abstract class ListenersTest extends SharedApplicationTest {
             }
         }
 
-        /** Fails when it is called with the payload for the first time, and that is to fail. */
+        /** Records the effect, and fails at the first call with the payload {@code failing}. */
         void happenAndFailOnceAt(String failing, String payload) {
             happen(payload);
             if (payload.equals(failing) && Collections.frequency(this.calls, failing) == 1) {
@@ -137,7 +137,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         }
     }
 
-    /** What the application of a test has beside its listeners. Properties are of the form {@code name=value}. */
+    /** Additional beans, partitions and properties of a test's application. Properties are of the form {@code name=value}. */
     @Retention(RetentionPolicy.RUNTIME)
     @interface Application {
 
@@ -183,7 +183,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         return topic(name(listener));
     }
 
-    /** A listener by the simple name of its class. */
+    /** Returns the listener with this simple class name. */
     Class<? extends Listener> listener(String name) {
         return Arrays.stream(getClass().getDeclaredClasses())
                 .filter(type -> type.getSimpleName().equals(name))
@@ -192,21 +192,21 @@ abstract class ListenersTest extends SharedApplicationTest {
                 .asSubclass(Listener.class);
     }
 
-    /** Sends messages, written {@code id:payload} or {@code :payload}, and waits until the listener is done with them. */
+    /** Sends messages, written {@code id:payload} or {@code :payload}, and waits until the listener has handled them. */
     void deliver(Class<? extends Listener> listener, String... messages) {
         send(listener, messages);
         startContainers(listener);
         awaitCaughtUp(name(listener));
     }
 
-    /** Those of its retry topics too, whose ids begin with its own. */
+    /** Includes the containers of its retry topics, whose ids start with the listener's. */
     void startContainers(Class<? extends Listener> listener) {
         registry()
                 .getListenerContainersMatching(id -> id.startsWith(topic(listener)))
                 .forEach(MessageListenerContainer::start);
     }
 
-    /** To each partition in turn. */
+    /** Sends messages to the partitions in turn. */
     void send(Class<? extends Listener> listener, String... messages) {
         int partitions = getClass().getAnnotation(Application.class).partitions();
         for (int i = 0; i < messages.length; i++) {
@@ -216,7 +216,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         }
     }
 
-    /** All that is delivered comes once more. */
+    /** Redelivers all messages of the topic. */
     void deliverAgain(Class<? extends Listener> listener) {
         stopListeners();
         TestApplication.commitBeginning(topic(listener), topic(listener));
@@ -230,7 +230,7 @@ abstract class ListenersTest extends SharedApplicationTest {
                 .toList();
     }
 
-    /** What became dead letters, or was recovered by the application's own error handler. */
+    /** The payloads of dead letters and of records that the application's error handler has recovered. */
     List<String> givenUp(Class<? extends Listener> listener) {
         List<String> all = new ArrayList<>(TopicContents.values(topic(listener) + "-dlt"));
         this.app.bean(Shared.class).recovered.stream()
@@ -243,7 +243,7 @@ abstract class ListenersTest extends SharedApplicationTest {
         return this.app.bean(Shared.class).outcomes.get(topic(listener));
     }
 
-    /** Failures that the application's own error handler has seen. */
+    /** Failures that were passed to the application's error handler. */
     List<Throwable> failures(Class<? extends Listener> listener) {
         return this.app.bean(Shared.class).failures.getOrDefault(topic(listener), List.of());
     }
@@ -272,7 +272,7 @@ abstract class ListenersTest extends SharedApplicationTest {
                     .forConsumer(consumer));
         }
 
-        /** For the pauses of retry topics. */
+        /** Schedules the pauses of retry topics. */
         @Bean
         static TaskScheduler taskScheduler() {
             return new ThreadPoolTaskScheduler();
@@ -283,7 +283,7 @@ abstract class ListenersTest extends SharedApplicationTest {
             return plain.with(factory -> factory.getContainerProperties().setAckMode(AckMode.MANUAL));
         }
 
-        /** With an error handler of the application's own, which gives up after 20 retries. */
+        /** Uses an error handler of the application, with 20 retries. */
         @Bean
         ContainerFactory handled(ContainerFactory plain) {
             return plain.with(factory -> factory.setCommonErrorHandler(errorHandler(20)));

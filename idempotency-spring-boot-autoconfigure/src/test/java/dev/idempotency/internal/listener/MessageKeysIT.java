@@ -26,13 +26,13 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 
-/** Where keys come from, and what becomes of messages that have none. */
+/** Where keys come from, and what happens to messages without one. */
 @ListenersTest.Application
 class MessageKeysIT extends ListenersTest {
 
     private static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
-    /** How it goes on is a row of the contract. */
+    /** The delivery contract covers what follows. */
     @Test
     void aConsumerWhoseMessagesHaveHadNoKeyYetWaitsAndSaysWhereItLooks() {
         send(Waiting.class, ":first");
@@ -95,7 +95,7 @@ class MessageKeysIT extends ListenersTest {
         assertThat(CALLS).containsExactly("records a", "records outage");
     }
 
-    /** In an application of its own, as keys are found in the same way for all listeners of one. */
+    /** Delivers to a separate application, as settings of keys apply to all listeners of one. */
     private Outcomes deliverElsewhere(
             String name, List<String> properties, List<Class<?>> beans, String messages, String... otherKinds) {
         CALLS.clear();

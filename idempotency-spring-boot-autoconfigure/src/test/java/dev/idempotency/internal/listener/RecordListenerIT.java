@@ -32,7 +32,7 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 
-/** What the delivery contract does not say of listeners of single records. */
+/** Behavior of record listeners that the delivery contract does not cover. */
 @ListenersTest.Application
 class RecordListenerIT extends ListenersTest {
 
@@ -43,7 +43,7 @@ class RecordListenerIT extends ListenersTest {
         assertThrown(IllegalStateException.class, this.app.bean(ByHeader.class)::acknowledgeLate, "before it returns");
     }
 
-    /** By the consumer, or by a callback: as it is written in the payload. */
+    /** The payload selects the way to seek, by the consumer or by a callback. */
     @Test
     void whatTheListenerSeeksBackToIsRolledBackAndRedelivered() {
         String[] seeks = {"consumer", "beginning", "offset", "function", "relative", "start", "time"};
@@ -88,7 +88,7 @@ class RecordListenerIT extends ListenersTest {
         assertThat(effectsWith("idempotency.enabled=false", false)).containsExactly("a", "a");
     }
 
-    /** Sends a message twice to an application of its own. */
+    /** Sends a message twice to a separate application. */
     private static List<String> effectsWith(String property, boolean tables) {
         List<String> properties = List.of(property, "topic=" + TestKafka.createTopic("apart", 1));
         try (TestDatabase database = TestPostgres.createDatabase();
@@ -165,7 +165,7 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    /** To where it is anyway, and in a partition that is not its own. */
+    /** Seeks to the current position, and in another partition. */
     static class SeeksElsewhere extends Seeking {
 
         @Override

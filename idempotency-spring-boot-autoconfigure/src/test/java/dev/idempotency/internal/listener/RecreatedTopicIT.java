@@ -37,7 +37,7 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** A topic that is deleted and created again under its name: its records stand where those of the old one stood. */
+/** A topic that is deleted and recreated with the same name: its records have the coordinates of old ones. */
 class RecreatedTopicIT extends SharedApplicationTest {
 
     private static final List<String> KINDS = List.of("batches", "offsets", "polls", "records");
@@ -49,7 +49,7 @@ class RecreatedTopicIT extends SharedApplicationTest {
         createTopics(1, "batches", "offsets", "polls", "records", "identified", "kept");
         start(
                 List.of(
-                        // Consumers create none, which the test does.
+                        // Consumers must not create topics: the test does that.
                         "spring.kafka.consumer.properties.allow.auto.create.topics=false",
                         "idempotency.on-conflict=fail",
                         "idempotency.errors.max-attempts=1"),
@@ -81,7 +81,7 @@ class RecreatedTopicIT extends SharedApplicationTest {
         sendToAll("f");
         awaitAppliedByAll("f");
 
-        // Nobody looks while the topic is another one, which begins before the positions and ends behind them.
+        // Consumers are stopped while the topic is replaced; the new one begins before their positions and ends after.
         whileStopped(() -> {
             KINDS.forEach(this::recreate);
             sendToAll("g", "h", "i", "j");
@@ -90,7 +90,7 @@ class RecreatedTopicIT extends SharedApplicationTest {
         awaitAppliedByAll("g", "h", "i", "j", "copy");
     }
 
-    /** Their coordinates are the same, their payloads are not. */
+    /** Both messages have the same coordinates, but different payloads. */
     @Test
     void anIdThatIsUsedAgainInTheNewTopicIsAConflict() {
         this.app.send(topic("identified"), "1", "old");
@@ -181,7 +181,7 @@ class RecreatedTopicIT extends SharedApplicationTest {
                 assertThat(this.app.bean(Effects.class).all()).contains(effects).doesNotHaveDuplicates());
     }
 
-    /** What is sent next must not reach up to where a consumer stands, or Kafka takes it for what that has read. */
+    /** Consumers must catch up first: Kafka treats new records before a consumer's old position as read. */
     private void recreate(String kind) {
         awaitCaughtUp(kind);
         recreateTopic(kind);
@@ -229,7 +229,7 @@ class RecreatedTopicIT extends SharedApplicationTest {
         }
     }
 
-    /** Says of consumers that they connect to where nobody is. */
+    /** Reports, if told to, that consumers connect to an address where no broker listens. */
     static class Elsewhere {
 
         static final String NOWHERE = "localhost:1";

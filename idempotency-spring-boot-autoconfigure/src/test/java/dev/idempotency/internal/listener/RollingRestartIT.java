@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Instances that come and go while messages are processed, some of which fail at first. */
+/** Instances are started and stopped while messages are processed, some of which fail at first. */
 @Tag("slow")
 class RollingRestartIT extends ApplicationTest {
 
@@ -29,7 +29,7 @@ class RollingRestartIT extends ApplicationTest {
         return 4;
     }
 
-    /** By how the instances of a group come to have its partitions. */
+    /** Parameterized by how partitions are assigned to the instances of a group. */
     @ParameterizedTest
     @CsvSource({
         "partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor, true",
@@ -73,7 +73,7 @@ class RollingRestartIT extends ApplicationTest {
     private TestApplication start(String membership, int instance, boolean immediateStop) {
         return start(
                 List.of(
-                        // Instances are to come and go while messages are on their way.
+                        // Keeps messages in flight while instances are started and stopped.
                         "spring.kafka.producer.properties.linger.ms=5",
                         "spring.kafka.consumer.properties." + membership.formatted(instance),
                         "spring.kafka.listener.immediate-stop=" + immediateStop),

@@ -41,7 +41,7 @@ import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.transaction.annotation.Transactional;
 
-/** How often a delivery waits for the database: a raw listener does twice, for its insert and for the commit. */
+/** The number of round trips per delivery. A raw listener has two: its insert and the commit. */
 class RoundTripsIT {
 
     private static final int RAW = 2;
@@ -58,7 +58,7 @@ class RoundTripsIT {
     static void start() {
         database = TestPostgres.createDatabase();
         roundTrips = new RoundTrips(database.jdbcUrl());
-        // The pool does not ask whether a connection that was idle is still alive.
+        // The pool does not check whether an idle connection is still alive.
         System.setProperty(ALIVE_WINDOW, "3600000");
         app = TestApplication.start(
                 roundTrips.jdbcUrl(),
@@ -70,13 +70,13 @@ class RoundTripsIT {
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
                         "spring.kafka.consumer.fetch-min-size=20KB"),
                 Listeners.class);
-        // A connection that the pool opened later would be counted with a delivery.
+        // The round trips of a connection that is opened later would be counted for a delivery.
         HikariPoolMXBean pool = app.bean(HikariDataSource.class).getHikariPoolMXBean();
         Awaitility.await().until(() -> pool.getTotalConnections() == CONNECTIONS);
         sendAll();
     }
 
-    /** Without waiting for each. */
+    /** Sends all messages without waiting for each acknowledgment. */
     @SuppressWarnings("unchecked") // Spring Boot's template takes whatever its serializers take: here, text.
     private static void sendAll() {
         KafkaTemplate<String, String> kafka = app.bean(KafkaTemplate.class);
@@ -121,11 +121,11 @@ class RoundTripsIT {
 
     @Test
     void anInboxCostsOneMoreARecordAndAFewABatch() {
-        // The first delivery after a start is counted, lest it end the process each time.
+        // The first delivery after a start is not compared.
         List<Integer> kept = roundTripsOf("kept");
         assertThat(kept).hasSize(MESSAGES);
         assertThat(kept.subList(1, MESSAGES)).containsOnly(RAW + 2);
-        // Drivers send large batches in portions.
+        // Drivers split large batches.
         List<Integer> batches = roundTripsOf("kept-batch");
         assertThat(batches.subList(1, batches.size())).isNotEmpty().allSatisfy(waits -> assertThat(waits)
                 .isBetween(RAW + 2, RAW + 3));
@@ -143,7 +143,7 @@ class RoundTripsIT {
                     """, consumer, TOPIC, MESSAGES - 1);
             List<Integer> waits = roundTripsOf(consumer.split("/")[0]);
             assertThat(waits.get(0)).isEqualTo(3);
-            // The claim, which answers with the original, and the commit.
+            // The claim, which returns the original, and the commit.
             assertThat(waits.subList(1, waits.size())).isNotEmpty().containsOnly(2);
         }
         assertThat(app.bean(Effects.class).all()).isEqualTo(before);
@@ -153,7 +153,7 @@ class RoundTripsIT {
     void aClaimFromCodeCostsOneMoreAndItsResultAnother() {
         IdempotentOperations operations = app.bean(IdempotentOperations.class);
         Effects effects = app.bean(Effects.class);
-        // What is asked for the first time is prepared.
+        // Statements are prepared at their first use.
         for (int i = 0; i < 10; i++) {
             MessageId plain = new MessageId("code", "plain-" + i);
             MessageId kept = new MessageId("code", "kept-" + i);
@@ -308,7 +308,7 @@ class RoundTripsIT {
         }
     }
 
-    /** Looks at the count before and after each delivery. */
+    /** Compares the count before and after each delivery. */
     static class Counter implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
 
         final Map<String, List<Integer>> waits = new ConcurrentHashMap<>();

@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.SendTo;
 
-/** Replies that are kept with the claim, and sent again for duplicates of their requests. */
+/** Replies that are stored with the claim, and sent again for duplicates of their requests. */
 @ExtendWith(OutputCaptureExtension.class)
 class StoredRepliesIT extends SharedApplicationTest {
 
@@ -63,7 +63,7 @@ class StoredRepliesIT extends SharedApplicationTest {
             return payload.equals("unwritable") ? List.of(new Unwritable()) : null;
         }
 
-        /** The reply is sent to a topic that does not take it at first. */
+        /** Sends the reply to a topic that rejects it at first. */
         @OfKind(value = "large", storeReply = true)
         @SendTo("large-replies${suffix}")
         String onLarge(String payload) {

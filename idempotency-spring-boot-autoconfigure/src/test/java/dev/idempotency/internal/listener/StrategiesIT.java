@@ -35,7 +35,7 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.context.annotation.Bean;
 
-/** What the delivery contract does not say of messages that are known by the offsets of their records, or by versions. */
+/** Behavior of the strategies {@code OFFSET} and {@code VERSION} that the delivery contract does not cover. */
 @ListenersTest.Application(
         beans = {SimpleMeterRegistry.class, StrategiesIT.Factories.class},
         properties = {
@@ -113,7 +113,7 @@ class StrategiesIT extends ListenersTest {
                 }
             }
         }
-        // The end of the last transaction stands in the topic as well, and is not committed by anybody.
+        // The topic ends with the marker of the last transaction, whose offset is never committed.
         startContainers(Gaps.class);
         await().until(() -> effects(Gaps.class).size() == 4);
         stopListeners();
@@ -123,7 +123,7 @@ class StrategiesIT extends ListenersTest {
         assertThat(effects(Gaps.class)).containsExactly("a", "b", "c", "d");
     }
 
-    /** From the second delivery on: the first fails, so that they are processed one by one. */
+    /** Records are reordered from the second delivery on. The first one fails, so that they are processed one by one. */
     @ParameterizedTest
     @ValueSource(classes = {ReorderedBatches.class, ReorderedPolls.class})
     void recordsInAnotherOrderAreNotTakenForDuplicates(Class<? extends Listener> listener) {
@@ -158,7 +158,7 @@ class StrategiesIT extends ListenersTest {
 
     static class Factories {
 
-        /** Of three deliveries all but the first are reversed. */
+        /** Reverses the second and the third of three deliveries. */
         @Bean
         static ContainerFactory reordering(ContainerFactory plain) {
             return plain.with(factory -> factory.setBatchInterceptor((records, consumer) -> {

@@ -20,7 +20,7 @@ import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.Acknowledgment;
 
-/** An application in which a transaction per poll is the default. */
+/** An application that uses a transaction per poll by default. */
 @ExtendWith(OutputCaptureExtension.class)
 @ListenersTest.Application(
         beans = TransactionPerPollIT.Beans.class,
@@ -146,7 +146,7 @@ class TransactionPerPollIT extends ListenersTest {
     @IdempotentListener(key = "#record.value()")
     static class KeyOfRecord extends OfRecords {}
 
-    /** Its key is known only when the record has been converted. */
+    /** The key is known only after the conversion of the record. */
     static class KeyOfPayload extends Listener {
 
         @OwnTopic
@@ -177,7 +177,7 @@ class TransactionPerPollIT extends ListenersTest {
             return plain.with(factory -> factory.setCommonErrorHandler(new CommonErrorHandler() {}));
         }
 
-        /** Its error handler calls the listener again, and gives up whatever fails then. */
+        /** Uses an error handler that calls the listener again, and skips records that still fail. */
         @Bean
         static ContainerFactory insisting(ContainerFactory plain) {
             plain.setCommonErrorHandler(new CommonErrorHandler() {

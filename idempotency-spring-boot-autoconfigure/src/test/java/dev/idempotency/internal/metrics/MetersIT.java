@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.util.ReflectionUtils;
 import org.yaml.snakeyaml.Yaml;
 
-/** What a running application exports, and what the dashboard and the alerts ask of it. */
+/** Meters that a running application exports, and those that the dashboard and the alerts query. */
 @ExtendWith(ObservedApplication.Shared.class)
 class MetersIT {
 
@@ -68,7 +68,7 @@ class MetersIT {
                 .isEqualTo(Map.of("complete", 1.0, "behind", 1.0));
     }
 
-    /** By the values of a label, how much those series have grown since the test began that are not another consumer's. */
+    /** The growth of series since the start of the test, by the values of a label, without other consumers' series. */
     private Map<String, Double> growth(String metric, String label) {
         Map<String, Double> growth = new TreeMap<>();
         PrometheusScrape.of(this.app).series(metric, Map.of()).stream()
@@ -149,7 +149,7 @@ class MetersIT {
         assertThat(queries).hasSizeGreaterThan(5).allSatisfy(this::requireAnswer);
     }
 
-    /** Each of its metrics is exported, with the labels and the values that are asked for. */
+    /** Asserts that each metric of a query is exported, with the labels and values that the query selects. */
     private void requireAnswer(String query) {
         List<MatchResult> metrics = METRIC.matcher(query).results().toList();
         assertThat(metrics).as(query).isNotEmpty();

@@ -110,7 +110,7 @@ class OperationsIT {
     private Effects effects;
     private ExecutorService threads;
 
-    /** Selects how many transactions wait for another one. */
+    /** A query for the number of transactions that wait for another one. */
     private String waiting() {
         return switch (this.server) {
             case POSTGRES ->
@@ -120,7 +120,7 @@ class OperationsIT {
         };
     }
 
-    /** Has rows of a message be so many days old. */
+    /** Makes a message's rows this many days old. */
     private void age(String key, double days, String... tables) {
         BigDecimal time = EpochSeconds.toDecimal(Instant.now().minusSeconds(Math.round(days * 86_400)));
         for (String table : tables) {
@@ -213,7 +213,7 @@ class OperationsIT {
         return this.operations.execute(id(key), () -> {}).duplicate();
     }
 
-    /** Operations of the application with another store or another transaction manager. */
+    /** The application's operations with another claim timeout or transaction manager. */
     private IdempotentOperations operationsWith(Duration claimTimeout, PlatformTransactionManager manager) {
         return new IdempotentTemplate(
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
@@ -424,7 +424,7 @@ class OperationsIT {
         assertThat(isDuplicate("a")).isFalse();
     }
 
-    /** As one of Kafka, or of JMS. */
+    /** Such as a transaction of Kafka or JMS. */
     @Test
     void aTransactionWithoutAnyDatabaseIsNoObstacleToAnExecution() {
         TransactionSynchronizationManager.initSynchronization();
@@ -442,7 +442,7 @@ class OperationsIT {
         assertThat(this.effects.all()).containsExactly("a", "b");
     }
 
-    /** Spring calls a {@code @TransactionalEventListener} so. */
+    /** Spring calls a {@code @TransactionalEventListener} this way. */
     @Test
     void claimsAfterACommitAreRefused() {
         IdempotentOperations used = this.operations;
@@ -599,10 +599,10 @@ class OperationsIT {
 
     record Before(String name, @Nullable String note) {}
 
-    /** The same class, had it been changed: a part has another name. */
+    /** A later version of {@link Before}, with a renamed component. */
     record After(String title, @Nullable String note) {}
 
-    /** The same class, had it been changed: it has one part more. */
+    /** A later version of {@link Before}, with an additional component. */
     record Grown(
             String name, @Nullable String note, @Nullable List<String> more) {}
 
@@ -655,7 +655,7 @@ class OperationsIT {
 
     @Test
     void idsAndResultsAreForgottenAfterTheirOwnTimes() {
-        // Never as far apart as a result's retention: a pause would be passed over.
+        // Gaps are shorter than a result's retention: a longer pause would be skipped.
         for (int half = 0; half <= 80; half++) {
             String key = "half-" + half;
             this.operations.execute(id(key), String.class, () -> key);
@@ -772,7 +772,7 @@ class OperationsIT {
         try {
             happen(null);
         } catch (DataIntegrityViolationException ex) {
-            // As some do.
+            // Like some applications.
         }
     }
 }

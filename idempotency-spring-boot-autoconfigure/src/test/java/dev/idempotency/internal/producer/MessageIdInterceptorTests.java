@@ -28,7 +28,7 @@ import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 
-/** Which records are given an id, and which. */
+/** Which records get an id, and which id they get. */
 class MessageIdInterceptorTests {
 
     private static final MessageId INCOMING = MessageId.of(
@@ -53,7 +53,7 @@ class MessageIdInterceptorTests {
 
     private ProducerRecord<Object, Object> send(ProducerRecord<Object, Object> record) {
         ProducerRecord<Object, Object> sent = interceptor(null).onSend(record);
-        // As a producer does.
+        // Like a producer.
         ((RecordHeaders) sent.headers()).setReadOnly();
         return sent;
     }
@@ -105,7 +105,7 @@ class MessageIdInterceptorTests {
         assertThat(idOf(send(record("key", header)))).isEqualTo("none");
     }
 
-    /** As on its first attempt, on which these headers were not there. */
+    /** The first attempt did not have these headers. */
     @Test
     void whatAListenerSendsWithTheHeadersThatItsMessageGotInARetryTopicHasTheIdOfTheFirstAttempt() {
         String first = idsInListener(List.of(INCOMING), "key").get(0);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.kafka.core.KafkaTemplate;
 
-/** Ids that templates stamp, as those find them who receive the messages. */
+/** Ids that templates stamp, as seen by receivers of the messages. */
 class StampedIdsIT extends SharedApplicationTest {
 
     @BeforeAll

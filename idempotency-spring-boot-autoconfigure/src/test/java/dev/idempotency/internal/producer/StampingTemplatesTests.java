@@ -25,7 +25,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.core.RoutingKafkaTemplate;
 import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 
-/** Which templates stamp ids: all that are beans, in an application without a database, too. */
+/** Which templates stamp ids: all that are beans, even in an application without a database. */
 class StampingTemplatesTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

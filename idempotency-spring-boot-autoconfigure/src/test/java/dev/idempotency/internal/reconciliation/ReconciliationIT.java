@@ -51,7 +51,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** Holes are made, and must be found: no more and no less. */
+/** Creates gaps, and verifies that a reconciliation finds exactly these. */
 class ReconciliationIT extends SharedApplicationTest {
 
     private Operators operators;
@@ -96,7 +96,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(reconcile("dropped"), "2 PROCESSED, 1 MISSING, 1 UNREADABLE");
     }
 
-    /** Neither what was processed nor a dead letter stands for the record that is at its place now. */
+    /** Rows and dead letters of the old topic do not account for records of the new one at the same coordinates. */
     @Test
     void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
         sendWithoutIds("recreated", "recreated old", "recreated fails");
@@ -120,7 +120,7 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp(kind);
     }
 
-    /** As if the application had processed them before it had the library. */
+    /** Such records may have been processed before the application used the library. */
     @Test
     void recordsBeforeTheFirstRememberedOneAreNotJudged() {
         containerOf("begun").stop();
@@ -148,7 +148,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.replayed()).isOne();
     }
 
-    /** As if the library had been switched off for a while: what was lost and what was processed meanwhile look alike. */
+    /** While the library was switched off, lost and processed records look the same. */
     @Test
     void recordsAreReplayedOnlyFromTheNamedTimeOn() {
         Instant enabled = Instant.now().minusSeconds(60);
@@ -192,7 +192,7 @@ class ReconciliationIT extends SharedApplicationTest {
             producer.send(message("marked", "marked rolled back"));
             producer.flush();
             producer.abortTransaction();
-            // The broker answers before it has written the mark.
+            // The broker responds before it has written the marker.
             Awaitility.await()
                     .until(() -> TestApplication.endOffsets(topic("marked")).equals(Map.of(0, 5L)));
             commitAll("marked");
@@ -334,7 +334,7 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.share()).isLessThan(1);
     }
 
-    /** That so many records have each fate, and the others none. */
+    /** Asserts the number of records by outcome; all other outcomes must have none. */
     private static void assertFates(ReconciliationReport report, String fates) {
         assertThat(report.failure()).isNull();
         assertThat(report.fates().entrySet().stream()
@@ -531,7 +531,7 @@ class ReconciliationIT extends SharedApplicationTest {
         void busy(List<String> payloads) {}
     }
 
-    /** As after an update of a library. */
+    /** Fails as after the update of a library. */
     public static final class BreakingDeserializer implements Deserializer<String> {
 
         @Override

@@ -54,7 +54,7 @@ class RedriveIT extends SharedApplicationTest {
     @BeforeAll
     void start() throws Exception {
         createTopics(2, "plain", "stubborn", "chosen", "slow", "aged", "positions", "retried", "healthy", "bystander");
-        // From the beginning, as brokers answer before they heed a setting that is changed.
+        // Set at creation, as brokers respond before they apply a changed setting.
         NewTopic limited = new NewTopic(topic("crafted"), 2, (short) 1)
                 .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "1500"));
         TestKafka.sharedAdmin().createTopics(List.of(limited)).all().get(30, TimeUnit.SECONDS);
@@ -242,7 +242,7 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(second.next()).isNull();
     }
 
-    /** Its message may have been processed and forgotten since. */
+    /** The message may have been processed and forgotten since. */
     @Test
     void aDeadLetterOlderThanTheRetentionIsSentOnlyByName() {
         craft("aged", "aged old", Instant.now().minus(Duration.ofHours(2)));
@@ -268,7 +268,7 @@ class RedriveIT extends SharedApplicationTest {
         craft(kind, at, id, topic(kind), 0, "idempotency-redrives", "0");
     }
 
-    /** Writes a dead letter as somebody else might. */
+    /** Writes a dead letter as another application might. */
     private void craft(
             String kind, Instant at, @Nullable String id, String topic, int partition, String header, String value) {
         ProducerRecord<String, String> record =

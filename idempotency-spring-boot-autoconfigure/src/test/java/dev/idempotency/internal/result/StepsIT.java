@@ -35,7 +35,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
-/** What steps record, report and refuse; the contract takes them in listeners of every kind. */
+/** Steps: what they record, report and reject. The delivery contract covers steps in every kind of listener. */
 @ExtendWith(OutputCaptureExtension.class)
 class StepsIT extends SharedApplicationTest {
 
@@ -53,7 +53,7 @@ class StepsIT extends SharedApplicationTest {
         this.calls = this.app.bean(Calls.class);
     }
 
-    /** What is called, outside the database. */
+    /** Records calls outside the database. */
     static class Calls {
 
         final List<String> made = new CopyOnWriteArrayList<>();
@@ -173,7 +173,7 @@ class StepsIT extends SharedApplicationTest {
         assertThat(steps("misuse", "executed")).isZero();
     }
 
-    /** It could not be recorded after the call, which every attempt would repeat. */
+    /** The step could not be recorded after the call, so every attempt would repeat it. */
     @ParameterizedTest
     @ValueSource(strings = {" ", "charge/\0", "charge/\ud800"})
     void aNameThatDatabasesRefuseIsRefusedBeforeTheCall(String name) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Locks of business keys, each in several instances, on every database. */
+/** Locks of business keys, in several instances each, on every database. */
 class BusinessKeyLocksIT extends StoreTest {
 
     private static final int KEYS = 200;
@@ -37,7 +37,7 @@ class BusinessKeyLocksIT extends StoreTest {
         return new BusinessKeyLocks(this.database, timeout);
     }
 
-    /** Few keys are locked one by one, and many by their stripes, on PostgreSQL: each must exclude the other. */
+    /** PostgreSQL locks few keys individually and many keys by stripe: each way must exclude the other. */
     @Test
     void transactionsWithKeysInCommonRunOneAfterTheOther() {
         int[] expected = new int[KEYS];
@@ -64,7 +64,7 @@ class BusinessKeyLocksIT extends StoreTest {
                 .containsExactlyElementsOf(IntStream.of(expected).boxed().toList());
     }
 
-    /** Low numbers, which all have in common. */
+    /** Small sets use low numbers, so that transactions share keys. */
     private static Set<Integer> accounts(Random random, int count) {
         Set<Integer> accounts = new HashSet<>();
         while (accounts.size() < count) {
@@ -77,7 +77,7 @@ class BusinessKeyLocksIT extends StoreTest {
         return accounts.stream().map(account -> "account/" + account).toList();
     }
 
-    /** Reads first and then writes, so that what others do meanwhile is lost. */
+    /** Reads, then writes, so that concurrent updates would be lost. */
     private void book(Collection<Integer> accounts) {
         for (int account : accounts) {
             int amount =

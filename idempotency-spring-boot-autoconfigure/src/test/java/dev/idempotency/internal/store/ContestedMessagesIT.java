@@ -37,15 +37,15 @@ import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Messages that two instances have at a time, on every database. */
+/** Messages that two instances process at the same time, on every database. */
 class ContestedMessagesIT extends StoreTest {
 
     private final String consumer = "consumer " + Uuid.randomUuid();
 
-    /** Partitions that several own for a while, as after a rebalance, and batches that begin with different ones. */
+    /** Several owners of the same partitions, as after a rebalance, whose batches start with different partitions. */
     @Test
     void ownersOfTheSamePartitionsNeitherDeadlockNorProcessARecordTwice() {
-        // Rows that are not there yet may make MariaDB end one of two transactions.
+        // Missing rows may make MariaDB end one of two transactions.
         ClaimStrategy first = strategy("offset");
         this.transaction.executeWithoutResult(
                 status -> first.claim(List.of(message("offset", 0, 0), message("offset", 1, 0))));
@@ -82,7 +82,7 @@ class ContestedMessagesIT extends StoreTest {
         }
     }
 
-    /** What it does not see, as its view is older, it must not process. */
+    /** A transaction must not process messages whose claims are newer than its snapshot. */
     @ParameterizedTest
     @CsvSource({"id, 4", "offset, 4", "offset, 8", "version, 4"})
     void aTransactionWithAnOlderViewDoesNotProcessWhatOthersHave(String kind, int isolation) {
@@ -104,7 +104,7 @@ class ContestedMessagesIT extends StoreTest {
         });
     }
 
-    /** Also where the first plain read of a transaction decides what it sees. */
+    /** That includes databases where the first plain read of a transaction takes its snapshot. */
     @ParameterizedTest
     @ValueSource(strings = {"id", "offset", "version"})
     void whoeverHasGotItsLockSeesWhatOthersCommittedBefore(String kind) {

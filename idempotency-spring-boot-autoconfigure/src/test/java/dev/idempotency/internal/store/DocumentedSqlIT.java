@@ -26,7 +26,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The SQL of the documentation: it carries ids over from the tables of others, and cleans up with pg_cron. */
+/** The SQL of the documentation, which imports ids from tables of other libraries and cleans up with pg_cron. */
 class DocumentedSqlIT {
 
     private final TestDatabase server = TestPostgres.createDatabase();
@@ -58,7 +58,7 @@ class DocumentedSqlIT {
         assertThat(ageOf("4711")).isGreaterThan(Duration.ofHours(47));
     }
 
-    /** Of Spring Integration and of Eventuate Tram, with the time of yesterday in milliseconds. */
+    /** Tables of Spring Integration and Eventuate Tram, with yesterday's time in milliseconds. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             int_metadata_store | metadata_key text, metadata_value text, region text | '4711', %d, 'DEFAULT' | '4712', %d, 'files'
@@ -119,13 +119,13 @@ class DocumentedSqlIT {
                 "mailing-9 mailing-8 mailing-6 mailing-0 billing-31 billing-29 billing-8 billing-0 down-46 down-40 back-48"
                         + " back-46 back-40 back-20 back-1 rare-90 rare-80 rare-60 rare-40 rare-20 rare-0");
         String command = scheduledCommand("pg-cron-processed.sql", "idempotency_processed");
-        // Older than 7 days; for billing, than 30.
+        // Older than 7 days, or 30 days for billing.
         assertThat(this.jdbc.update(command)).isEqualTo(3 + 3 + 10_000);
         assertThat(this.jdbc.queryForList(
                         "select message_id from idempotency_processed where consumer_id <> 'busy' order by consumer_id,"
                                 + " processed_at",
                         String.class))
-                // Back after pauses longer than 7 days, of which three in a row are passed over.
+                // Up to three consecutive pauses longer than 7 days are skipped.
                 .isEqualTo(List.of(
                         ("back-46 back-40 back-20 back-1 billing-29 billing-8 billing-0 down-46 down-40 mailing-6"
                                         + " mailing-0 rare-60 rare-40 rare-20 rare-0")
@@ -155,7 +155,7 @@ class DocumentedSqlIT {
                 .containsExactly("failed-29", "forgotten-29", "replayed-29");
     }
 
-    /** Fills a table with many rows, and with some that are named after their consumer or status and their age in days. */
+    /** Fills a table with many rows, and with some named after their consumer or status and their age in days. */
     private void fill(String insert, String many, String one, String rows) {
         this.jdbc.update(insert + many);
         for (String row : rows.split(" ")) {
@@ -165,7 +165,7 @@ class DocumentedSqlIT {
         this.jdbc.execute("analyze");
     }
 
-    /** With a stand-in for the extension that keeps the command. */
+    /** Returns the command that a script schedules, with a stub of the extension. */
     private String scheduledCommand(String file, String table) {
         this.jdbc.execute("create schema cron");
         this.jdbc.execute("create function cron.schedule(name text, schedule text, command text) returns text"

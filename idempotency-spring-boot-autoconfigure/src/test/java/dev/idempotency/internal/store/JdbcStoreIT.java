@@ -48,7 +48,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What the JDBC store has beyond the contract of stores, on the real database of every dialect. */
+/** Behavior of the JDBC store beyond the contract of stores, on the real database of every dialect. */
 class JdbcStoreIT extends StoreTest {
 
     private static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
@@ -76,7 +76,7 @@ class JdbcStoreIT extends StoreTest {
         return this.transaction.execute(status -> this.store.claim(claims));
     }
 
-    /** A copy of an earlier record that comes later does not count. */
+    /** A record that is processed later does not count, even if its offset is lower. */
     @Test
     void theFirstRecordOfEachPartitionIsTheOneThatWasProcessedFirst() {
         RecordCoordinates first = new RecordCoordinates("topic", 0, 10);
@@ -92,14 +92,14 @@ class JdbcStoreIT extends StoreTest {
     @Test
     void theDatabaseEstimatesTheNumberOfMessages() {
         claim(IntStream.range(0, 1000).mapToObj(String::valueOf).toArray(String[]::new));
-        // What a connection has counted itself may come to the estimate after an analysis, and then be in it twice.
+        // A connection may report its inserts after an analysis, and then they count twice.
         Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             this.jdbc.execute((this.server == StoreServer.MARIADB) ? "analyze table idempotency_processed" : "analyze");
             assertThat(this.store.statistics(Set.of()).rows()).isBetween(800L, 1200L);
         });
     }
 
-    /** As Hibernate's users have them. In a transaction of anything else, Spring binds a connection that is merely used. */
+    /** Common with Hibernate. In a transaction of another resource, Spring also binds a connection that is merely used. */
     @Test
     void connectionsThatDoNotCommitByThemselvesAreNotTakenForATransaction() {
         claim("a");
@@ -200,7 +200,7 @@ class JdbcStoreIT extends StoreTest {
         }
     }
 
-    /** Settings that change how PostgreSQL's driver sends statements, as poolers ask for them. */
+    /** Settings that change how PostgreSQL's driver sends statements, as poolers require. */
     @ParameterizedTest
     @ValueSource(
             strings = {"preferQueryMode=simple", "stringtype=unspecified", "prepareThreshold=0", "autosave=always"})

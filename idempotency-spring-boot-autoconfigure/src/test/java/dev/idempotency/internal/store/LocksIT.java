@@ -20,7 +20,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Listeners and code that name the same business key. Payloads begin with their keys: {@code <key> <number>}. */
+/** Listeners and code that lock the same business key. Payloads begin with their keys: {@code <key> <number>}. */
 class LocksIT extends SharedApplicationTest {
 
     private TransactionTemplate transaction;
@@ -62,7 +62,7 @@ class LocksIT extends SharedApplicationTest {
         assertThat(effectsOf("d")).hasSize(4);
     }
 
-    /** Holds a lock in this instance. */
+    /** Holds a lock from code, in this instance. */
     private Holder hold(String key) throws InterruptedException {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every dialect promises of positions, on its real database. */
+/** The guarantees for positions, on the real database of every dialect. */
 class PositionStoreIT extends StoreTest {
 
     private static final String TOPIC = "Bestellungen.日本";

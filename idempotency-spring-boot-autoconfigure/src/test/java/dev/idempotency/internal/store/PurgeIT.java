@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What may be forgotten, the same on every database. */
+/** Which rows may be forgotten, the same on every database. */
 class PurgeIT extends StoreTest {
 
     private static final Duration WEEK = Duration.ofDays(7);
@@ -111,7 +111,7 @@ class PurgeIT extends StoreTest {
         return this.messages.purgeExpired(consumer, retention, BEGINNING, limit).rows();
     }
 
-    /** Rows that are named after their age in days; those of the future have a negative one. */
+    /** Inserts rows named after their age in days, which is negative for the future. */
     private void given(String consumer, String ages) {
         for (String age : ages.split(" ")) {
             given(consumer, age, daysAgo(Double.parseDouble(age)));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** In a table of a million rows, forgetting a thousand touches not many more than a thousand. */
+/** In a table of a million rows, deleting a thousand touches few others. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PurgePlanIT {
 
@@ -48,7 +48,7 @@ class PurgePlanIT {
 
     @Test
     void expiredRowsAreFoundThroughTheIndex() {
-        // More often than the driver and the server need to choose a plan for any values.
+        // Often enough for the driver and the server to switch to a generic plan.
         for (int batch = 0; batch < 12; batch++) {
             assertThat(pagesOf(() -> expired("consumer-1", 7), 1_000)).isLessThan(30_000);
         }
@@ -95,7 +95,7 @@ class PurgePlanIT {
                 .rows();
     }
 
-    /** How many pages of table and indexes a purge of so many rows looks at. */
+    /** The number of pages of table and indexes that a purge of this many rows reads. */
     private long pagesOf(Supplier<Integer> purge, int rows) {
         long before = pages();
         assertThat(purge.get()).isEqualTo(rows);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Slots are emptied when all in them has expired, and never otherwise. */
+/** A slot is emptied once nearly all of its rows have expired, and not before. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RingCleanupIT {
 
@@ -33,7 +33,7 @@ class RingCleanupIT {
     private static final Duration MONTH = Duration.ofDays(30);
     private static final Map<String, Duration> RETENTIONS = Map.of("billing", WEEK, "idle", WEEK);
 
-    /** Rows of a slot, as old as its ids. */
+    /** Inserts rows of a given time into a slot. */
     private static final String FILL = """
             insert into %s
                 (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest)
@@ -61,7 +61,7 @@ class RingCleanupIT {
                 "update only idempotency_processed set processed_at = processed_at - interval '4 days' where message_id = 'order-1'");
     }
 
-    /** A new id of the slot that was filled. */
+    /** A new id that belongs into the filled slot. */
     private String lateId() {
         Ring slots = new Ring(this.store.database());
         Instant time = this.now;
@@ -101,7 +101,7 @@ class RingCleanupIT {
         assertThat(empty()).isFalse();
     }
 
-    /** By a wrong clock. */
+    /** As written with a wrong clock. */
     @Test
     void aMessageOfTheFutureIsKept() {
         this.jdbc.update(
@@ -110,7 +110,7 @@ class RingCleanupIT {
         assertThat(rows()).isEqualTo(100);
     }
 
-    /** Rows of idle consumers, and others that have not expired, are put back by the transaction that empties the slot. */
+    /** The transaction that empties the slot puts back rows of idle consumers and others that have not expired. */
     @Test
     void whatMustBeKeptIsPutBackAsItWas() {
         this.jdbc.update("delete from " + this.table);
@@ -144,7 +144,7 @@ class RingCleanupIT {
         assertThat(rows()).isZero();
     }
 
-    /** A pause longer than the retention counts as downtime: what was processed before it is remembered. */
+    /** A pause longer than the retention counts as downtime: messages that were processed before it are remembered. */
     @Test
     void theReturnOfAConsumerForgetsNothing() {
         fill("idle", daysAgo(20), 10);
@@ -154,7 +154,7 @@ class RingCleanupIT {
         assertThat(rows()).isEqualTo(110);
     }
 
-    /** All within a quarter of an hour. */
+    /** Both activities are in the same quarter of an hour. */
     @Test
     void aPauseOfMinutesIsSeenWhereTheRetentionIsShorter() {
         RingCleanup minutes = new RingCleanup(this.store.database(), () -> Map.of("idle", Duration.ofMinutes(2)), null);
@@ -168,7 +168,7 @@ class RingCleanupIT {
         assertThat(minutes.cutoff("idle")).isBefore(quarter.plusSeconds(60));
     }
 
-    /** The claim commits while the emptying waits for it: it is seen by the look under the lock. */
+    /** The claim commits while the emptying waits for the lock, and is found by the check under the lock. */
     @Test
     void aClaimThatCommitsBetweenLookAndLockIsKept() {
         String late = lateId();
@@ -193,7 +193,7 @@ class RingCleanupIT {
                         > 0);
     }
 
-    /** Both waits are short: the emptying gives up, and the next claim goes on. */
+    /** Both waits are short: the emptying is cancelled, and the next claim proceeds. */
     @Test
     void aClaimInFlightHasTheEmptyingTriedLater() {
         this.server.transaction.executeWithoutResult(status -> {
@@ -209,7 +209,7 @@ class RingCleanupIT {
         assertThat(rows()).isEqualTo(101);
     }
 
-    /** The server ends the session while the slot is emptied, or while rows are put back: everything is as it was. */
+    /** If the server ends the session while the slot is emptied or rows are put back, nothing has changed. */
     @ParameterizedTest
     @ValueSource(strings = {"after truncate", "before insert", "after insert"})
     void aCrashAtAnyPointUndoesTheEmptying(String point) {

@@ -23,7 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A PostgreSQL database with instances of an application, each of which uses it as a ring or as one table. */
+/** A PostgreSQL database for instances of an application, each of which uses it as a ring or as one table. */
 public final class RingServer implements AutoCloseable {
 
     static final Duration WIDTH = Duration.ofHours(42);
@@ -49,7 +49,7 @@ public final class RingServer implements AutoCloseable {
         return new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
     }
 
-    /** Claims ids in a transaction, and returns those that were free. */
+    /** Claims ids in a transaction, and returns the new ones. */
     public Set<MessageId> claim(ProcessedMessageStore store, String consumer, String... ids) {
         return this.transaction.execute(status -> store.claim(claims(consumer, ids)));
     }
@@ -60,14 +60,14 @@ public final class RingServer implements AutoCloseable {
                 .toList();
     }
 
-    /** Another UUID of version 7 with a time. */
+    /** Returns a new UUID of version 7 with this time. */
     public static String id(Instant time) {
         String millis = "%012x".formatted(time.toEpochMilli());
         return "%s-%s-7000-8000-%012x"
                 .formatted(millis.substring(0, 8), millis.substring(8), NUMBERS.incrementAndGet());
     }
 
-    /** Until a transaction waits for another one. */
+    /** Waits until a transaction is blocked by another one. */
     void awaitWaiting() {
         Awaitility.await()
                 .until(() ->

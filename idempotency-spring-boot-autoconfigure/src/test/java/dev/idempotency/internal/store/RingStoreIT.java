@@ -44,7 +44,7 @@ class RingStoreIT {
         this.server.close();
     }
 
-    /** Ids of eight slots, in the order of slots, and two that carry no time. */
+    /** Ids for each of the eight slots, and two without a time. */
     private static List<String> idsOfAllTables() {
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -83,7 +83,7 @@ class RingStoreIT {
     @Test
     void rowsOfAllSlotsAreCounted() {
         claim(idsOfAllTables().toArray(String[]::new));
-        // A connection may report what it inserted after the analysis, which then counts twice until the next one.
+        // A connection may report its inserts after an analysis; they count twice until the next one.
         Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             this.server.jdbc.execute("analyze");
             StoreStatistics statistics = this.store.statistics(List.of("billing"));
@@ -113,7 +113,7 @@ class RingStoreIT {
         assertThat(second.join()).isEmpty();
     }
 
-    /** It was started before the tables became a ring. */
+    /** The instance was started before the tables became a ring. */
     @Test
     void anInstanceWithoutTheRingCannotClaimIdsThatCarryTheirTime() {
         JdbcProcessedMessageStore other =
@@ -129,7 +129,7 @@ class RingStoreIT {
         assertThat(this.server.claim(other, "billing", "order-4711")).hasSize(1);
     }
 
-    /** The control row decides in which table an id is. */
+    /** The control row determines the table of an id. */
     @Test
     void theControlRowStaysAsItIs() {
         for (String change : List.of(
@@ -146,7 +146,7 @@ class RingStoreIT {
         }
     }
 
-    /** The trigger of the script and the choice of the slot agree on which ids carry a time. */
+    /** The trigger of the script and the choice of the slot agree on which ids contain a time. */
     @Test
     void theDatabaseRefusesExactlyTheIdsThatHaveASlot() {
         Map<String, Boolean> ids = Map.of(

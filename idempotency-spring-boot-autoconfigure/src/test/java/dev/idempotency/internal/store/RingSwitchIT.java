@@ -30,7 +30,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** An existing table becomes a ring while two instances go on claiming, each step as docs/retention.md has it. */
+/** Switches a table to a ring while two instances keep claiming, with the steps of docs/retention.md. */
 class RingSwitchIT {
 
     private static final int DELIVERIES_PER_STEP = 400;
@@ -51,7 +51,7 @@ class RingSwitchIT {
         this.server.close();
     }
 
-    /** Starts an instance, and lets both work. */
+    /** Restarts an instance, and lets both work for a while. */
     private void restart(int instance, RetentionMode mode) {
         this.instances.set(instance, this.server.start(mode));
         awaitTraffic();
@@ -65,7 +65,7 @@ class RingSwitchIT {
         this.server.jdbc.update("update idempotency_ring set state = ?", state);
     }
 
-    /** Delivers messages, new and old ones, to any instance, some of them to both at once; some transactions fail. */
+    /** Delivers new and old messages to random instances, some to both at once; some transactions fail. */
     private void deliver(long seed) {
         Random random = new Random(seed);
         while (!this.stopped) {
@@ -136,7 +136,7 @@ class RingSwitchIT {
         assertThatException()
                 .isThrownBy(() -> step("ring"))
                 .withStackTraceContaining("still has ids that belong into a slot");
-        // One retention later. Nothing that only the table has is delivered again: the traffic has gone on since.
+        // One retention later: messages that only the table knows are no longer redelivered.
         this.server.jdbc.update("delete from only idempotency_processed where message_id not like 'order-%'");
         step("ring");
         awaitTraffic();
@@ -148,12 +148,12 @@ class RingSwitchIT {
         assertThat(this.server.jdbc.queryForList("select id from effect group by id having count(*) > 1", String.class))
                 .isEmpty();
         assertThat(this.server.count("effect")).isEqualTo(this.applied.size());
-        // A claim under way while a step is taken may fail, and a table locked for its first ring may have others wait.
+        // A claim that is in progress during a step may fail.
         assertThat(this.failures)
                 .allSatisfy(failure -> assertThat(failure).hasStackTraceContaining("belongs into a slot of the ring"));
     }
 
-    /** So that those who look at the table after the step see it. */
+    /** Otherwise an instance that reads the table after the step would miss the claim. */
     @Test
     void aStepWaitsForClaimsOfInstancesWithoutTheRing() {
         JdbcProcessedMessageStore old = this.server.start(RetentionMode.DELETE);
@@ -175,7 +175,7 @@ class RingSwitchIT {
                 .withStackTraceContaining("belongs into a slot of the ring");
     }
 
-    /** Without rows there is nothing to switch, unless somebody is about to commit one. */
+    /** Without rows there is nothing to switch, unless a transaction is about to commit one. */
     @Test
     void theFirstStartWaitsForClaimsOfInstancesWithoutTheRing() {
         JdbcProcessedMessageStore old = this.server.start(RetentionMode.DELETE);
@@ -191,7 +191,7 @@ class RingSwitchIT {
         assertThat(state()).isEqualTo("both");
     }
 
-    /** A look-up during a switch finds rows of the table and of slots, and an id is in one of them. */
+    /** A look-up during a switch finds rows in the table and in slots; each id is in only one of them. */
     @Test
     void duringASwitchBothAreLookedAt() {
         JdbcProcessedMessageStore old = this.server.start(RetentionMode.DELETE);
@@ -221,7 +221,7 @@ class RingSwitchIT {
         }
     }
 
-    /** It would not see what was claimed in the table before the step, though another transaction has seen the step. */
+    /** It would miss claims that were made in the table before the step, although the step is known to the instance. */
     @Test
     void aTransactionThatBeganBeforeAStepDoesNotTakeIt() {
         JdbcProcessedMessageStore old = this.server.start(RetentionMode.DELETE);

@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
-/** The databases that stores are tested on. Sessions of MariaDB and H2 are in another time zone than the JVM. */
+/** The databases on which stores are tested. Sessions of MariaDB and H2 use another time zone than the JVM. */
 public enum StoreServer {
     POSTGRES,
     MARIADB,
@@ -32,7 +32,7 @@ public enum StoreServer {
         return this.dataSource;
     }
 
-    /** The URL of an empty database. H2 waits for a lock as long as its URL says, whatever the statement may take. */
+    /** The URL of an empty database. H2 takes the lock timeout from its URL and ignores statement timeouts for it. */
     public String emptyDatabase() {
         return switch (this) {
             case POSTGRES -> TestPostgres.createDatabase().jdbcUrl();
@@ -46,7 +46,7 @@ public enum StoreServer {
         };
     }
 
-    /** That database with its dialect. */
+    /** The shared database with its dialect. */
     public IdempotencyDatabase database() {
         return databaseOf(dataSource());
     }
@@ -55,7 +55,7 @@ public enum StoreServer {
         return new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
     }
 
-    /** Makes the tables. */
+    /** Creates the tables. */
     public static IdempotencyDatabase tablesIn(DataSource dataSource) {
         IdempotencyDatabase database = databaseOf(dataSource);
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();

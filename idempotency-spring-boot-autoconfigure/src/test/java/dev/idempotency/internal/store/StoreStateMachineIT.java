@@ -42,10 +42,10 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * Two consumers of the same messages do random things, and the store agrees with a model in memory after each of them: what is
- * committed is known, and applied exactly once since it was last forgotten.
+ * Two consumers of the same messages take random steps, and the store agrees with a model in memory after each: a committed
+ * message is known, and was applied exactly once since it was last forgotten.
  *
- * <p>When it fails, jqwik prints the seed and the shortest steps that it finds. Repeat them with {@code @Property(seed = …)}.
+ * <p>On failure, jqwik prints the seed and the shortest steps that it finds. Repeat them with {@code @Property(seed = …)}.
  */
 class StoreStateMachineIT {
 
@@ -70,12 +70,12 @@ class StoreStateMachineIT {
     }
 
     /**
-     * A step, which makes sense in any state.
+     * A step that is possible in any state.
      *
-     * @param consumer who does it
-     * @param messages which ones it concerns
+     * @param consumer the index of the acting consumer
+     * @param messages the messages concerned
      * @param lookFirst whether duplicates are expected
-     * @param end how the consumer's transaction ends, or that of the other one if the delivery waits for it
+     * @param end how the consumer's transaction ends, or the other consumer's if the delivery waits for it
      */
     record Step(Kind kind, int consumer, Set<String> messages, boolean lookFirst, End end) {}
 
@@ -119,13 +119,13 @@ class StoreStateMachineIT {
         ON_POSTGRES.take(steps);
     }
 
-    /** Its connections cannot be cut, so that a crash is a rollback, and it does not tell who waits. */
+    /** H2's connections cannot be cut, so a crash is a rollback; H2 does not report waiting transactions either. */
     @Property(tries = 100, shrinking = ShrinkingMode.BOUNDED)
     void h2AgreesWithTheModel(@ForAll("steps") List<Step> steps) {
         ON_H2.take(steps);
     }
 
-    /** The store, and what it should know. */
+    /** The store, and the state that it is expected to have. */
     private static final class Machine {
 
         private final HikariDataSource dataSource = new HikariDataSource();
@@ -162,7 +162,7 @@ class StoreStateMachineIT {
             }
         }
 
-        /** The retention is counted from the last message, and pauses longer than it are passed over: neither is wanted. */
+        /** Adds rows that fix the cutoff: the retention counts from the last message, and skips longer pauses. */
         private void begin() {
             this.jdbc.update("delete from idempotency_processed");
             this.jdbc.update("delete from effect");
@@ -202,7 +202,7 @@ class StoreStateMachineIT {
             agree();
         }
 
-        /** A message that the other consumer holds is waited for, until that one's transaction ends. */
+        /** Waits for a message that the other consumer has claimed, until that consumer's transaction ends. */
         private void deliver(Consumer consumer, Consumer other, Step step) {
             boolean waits = step.messages().stream().anyMatch(other.claimed::contains);
             Future<Set<String>> answer = consumer.submit(() -> consumer.claim(step.messages(), step.lookFirst()));
@@ -240,7 +240,7 @@ class StoreStateMachineIT {
             this.dataSource.close();
         }
 
-        /** A thread, with a transaction from its first delivery on. */
+        /** A thread whose transaction begins at its first delivery. */
         private final class Consumer {
 
             private final ExecutorService thread = Executors.newSingleThreadExecutor();
@@ -252,7 +252,7 @@ class StoreStateMachineIT {
                 return this.thread.submit(work);
             }
 
-            /** Claims messages and applies those that are free. */
+            /** Claims messages and applies the new ones. */
             private Set<String> claim(Collection<String> messages, boolean lookFirst) {
                 if (this.transaction == null) {
                     this.transaction = this.transactions.getTransaction(new DefaultTransactionDefinition());
@@ -292,7 +292,7 @@ class StoreStateMachineIT {
                 this.claimed.clear();
             }
 
-            /** Ends the connection, and commits then. */
+            /** Cuts the connection, then tries to commit. */
             private void crash(TransactionStatus open) {
                 Integer process =
                         get(submit(() -> Machine.this.jdbc.queryForObject("select pg_backend_pid()", Integer.class)));
