@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
-/** Knows whether there is a broker: as was said, or else whether one of the servers accepts a connection. */
+/** Determines whether there is a broker: as configured, or else by whether one of the servers accepts a connection. */
 final class BrokerPresence {
 
     private static final int PATIENCE_MILLIS = 1_000;

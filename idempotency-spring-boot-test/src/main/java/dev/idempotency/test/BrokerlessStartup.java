@@ -9,7 +9,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
-/** Keeps the application's own containers from starting where they would find no broker. */
+/** Keeps the application's containers from starting if there is no broker. */
 final class BrokerlessStartup implements SmartLifecycle {
 
     private static final Logger logger = LoggerFactory.getLogger(BrokerlessStartup.class);
@@ -54,7 +54,7 @@ final class BrokerlessStartup implements SmartLifecycle {
         return this.running;
     }
 
-    /** Before any container. */
+    /** Starts before any container. */
     @Override
     public int getPhase() {
         return Integer.MIN_VALUE;

@@ -24,7 +24,7 @@ final class ConsumerOutcomes implements IdempotencyEventListener {
     final List<RecordCoordinates> deadLettered = new CopyOnWriteArrayList<>();
     final List<ProducerRecord<?, ?>> published = new CopyOnWriteArrayList<>();
 
-    /** Why attempts failed. */
+    /** The reasons of failed attempts. */
     final List<String> failures = new CopyOnWriteArrayList<>();
 
     @Override

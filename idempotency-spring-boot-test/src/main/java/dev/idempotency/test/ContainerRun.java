@@ -22,7 +22,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.util.Assert;
 
-/** One container like one of the application's, from its start with some records until it has done with them. */
+/** A run of a container like the application's, from its start with some records until it has handled all of them. */
 final class ContainerRun implements AutoCloseable {
 
     private static final ThreadLocal<@Nullable ContainerRun> CURRENT = new ThreadLocal<>();
@@ -36,7 +36,7 @@ final class ContainerRun implements AutoCloseable {
     private final CountDownLatch together;
 
     /**
-     * What goes wrong on purpose.
+     * A fault that is injected on purpose.
      *
      * @param step the step after which the listener's work ends
      */
@@ -50,7 +50,7 @@ final class ContainerRun implements AutoCloseable {
 
         static final Fault NONE = new Fault(Kind.NONE, null);
 
-        /** No commit of an offset reaches the broker. */
+        /** Commits of offsets do not reach the broker. */
         static final Fault LOST_OFFSETS = new Fault(Kind.LOST_OFFSETS, null);
 
         /** Each message's transaction is rolled back once, after the listener's work. */
@@ -63,7 +63,7 @@ final class ContainerRun implements AutoCloseable {
     }
 
     /**
-     * Makes a container that has not been started.
+     * Creates a container that has not been started.
      *
      * @param together how many containers deliver at the same time; each counts down and waits for the others
      */
@@ -85,8 +85,8 @@ final class ContainerRun implements AutoCloseable {
         this.container = containerLike(original, this.kafkaConsumer);
     }
 
-    /** With all that the application, and the library, have set there. */
-    @SuppressWarnings("unchecked") // Its listener takes what its deserializers make.
+    /** Creates a container with all settings that the application and the library have made on the original. */
+    @SuppressWarnings("unchecked") // The listener matches the types of the deserializers.
     private static ConcurrentMessageListenerContainer<Object, Object> containerLike(
             AbstractMessageListenerContainer<?, ?> given, Consumer<Object, Object> kafkaConsumer) {
         AbstractMessageListenerContainer<Object, Object> original =
@@ -124,7 +124,7 @@ final class ContainerRun implements AutoCloseable {
         return container;
     }
 
-    /** The run whose container has this thread, or {@code null}. */
+    /** The run whose container uses the current thread, or {@code null}. */
     static @Nullable ContainerRun current() {
         return CURRENT.get();
     }
@@ -141,7 +141,7 @@ final class ContainerRun implements AutoCloseable {
         return this.fault.kind() == Fault.Kind.ROLLBACK;
     }
 
-    /** The step after which the work of each message ends once, if any. */
+    /** The step after which the work of each message is interrupted once, if any. */
     @Nullable
     String crashStep() {
         return this.fault.step();
@@ -166,7 +166,7 @@ final class ContainerRun implements AutoCloseable {
     void awaitOthers() {
         this.together.countDown();
         try {
-            // A container that is missing after that fails in its own run.
+            // A container that has not arrived by then fails in its own run.
             this.together.await(10, TimeUnit.SECONDS);
         } catch (InterruptedException ex) {
             throw new InterruptException(ex);
@@ -177,7 +177,7 @@ final class ContainerRun implements AutoCloseable {
         this.container.start();
     }
 
-    /** Returns when the container has done with all records. */
+    /** Waits until the container has handled all records. */
     void awaitDone(long deadlineNanos, Duration timeout) throws InterruptedException {
         while (!this.kafkaConsumer.awaitDone(GLANCE)) {
             if (!this.container.isChildRunning() && !this.kafkaConsumer.awaitDone(Duration.ZERO)) {
@@ -200,7 +200,7 @@ final class ContainerRun implements AutoCloseable {
         requireRollback();
     }
 
-    /** A delivery of nothing would pass for one that was idempotent. */
+    /** A run that delivers no records would look idempotent. */
     private void requireAllRead() {
         Set<TopicPartition> unread = this.kafkaConsumer.unread();
         if (!unread.isEmpty()) {

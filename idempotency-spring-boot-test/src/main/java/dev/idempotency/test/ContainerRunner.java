@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
-/** Runs containers like the application's, with records from the kit's own log. */
+/** Runs containers like the application's, with records from the test kit's log. */
 final class ContainerRunner {
 
     private final RecordLog log;
@@ -22,7 +22,7 @@ final class ContainerRunner {
         return this.log;
     }
 
-    /** Delivers the records to so many containers at the same time. */
+    /** Delivers the records to this many containers at the same time. */
     void run(
             AbstractMessageListenerContainer<?, ?> original,
             TestedConsumer consumer,

@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Makes each protected container of the tested application deliver every record, and every batch, a second time after
- * its commit: the same as {@code idempotency.test.deliver-twice=true}. Listeners without protection are not touched.
+ * Makes each protected container of the tested application redeliver every record and every batch once, after its commit.
+ * Equivalent to {@code idempotency.test.deliver-twice=true}. Listeners without protection are not affected.
  */
 @Documented
 @Inherited

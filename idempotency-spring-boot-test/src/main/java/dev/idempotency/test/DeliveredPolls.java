@@ -20,17 +20,17 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls that one consumer has delivered and will deliver again, so that a batch is redelivered as a batch.
+ * The polls that a consumer has delivered and will redeliver, so that a batch is redelivered as a batch.
  *
- * <p>A record is remembered when it is first delivered, and not when it is redelivered: neither as an error handler has
- * sought back to it, nor from here. So the second delivery is the last one from here.
+ * <p>A record is remembered at its first delivery only, not at a redelivery: neither after a seek by an error handler, nor
+ * from this class. So this class redelivers each record once.
  *
  * @param <K> the type of keys
  * @param <V> the type of values
  */
 final class DeliveredPolls<K, V> {
 
-    /** A record as it was before anybody had it. Its headers stay the same object, by which the library knows its bytes. */
+    /** A record before any changes by the application. The headers stay the same object, by which the library finds its bytes. */
     private record Remembered<K, V>(ConsumerRecord<K, V> record, List<Header> headers) {
 
         ConsumerRecord<K, V> again() {
@@ -64,17 +64,17 @@ final class DeliveredPolls<K, V> {
     private long delivered;
 
     /**
-     * Remembers nothing yet.
+     * Creates an instance that remembers no polls yet.
      *
-     * @param after how many further records are delivered before one is redelivered
-     * @param order chooses the next redelivery; {@code null} for the order of the first delivery
+     * @param after the number of further records that are delivered before one is redelivered
+     * @param order selects the next redelivery; {@code null} for the order of the first delivery
      */
     DeliveredPolls(int after, @Nullable Random order) {
         this.after = after;
         this.order = order;
     }
 
-    /** Records are about to be delivered for the first time, or again after a failure. */
+    /** Called before records are delivered for the first time, or again after a failure. */
     void delivering(ConsumerRecords<K, V> records) {
         Map<TopicPartition, List<Remembered<K, V>>> fresh = new LinkedHashMap<>();
         for (ConsumerRecord<K, V> record : records) {
@@ -91,7 +91,7 @@ final class DeliveredPolls<K, V> {
         }
     }
 
-    /** Offsets are about to be committed: none goes back, though redelivered records are committed again. */
+    /** Called before offsets are committed: none is moved back, although redelivered records are committed again. */
     Map<TopicPartition, OffsetAndMetadata> committing(Map<TopicPartition, OffsetAndMetadata> offsets) {
         Map<TopicPartition, OffsetAndMetadata> kept = new LinkedHashMap<>();
         offsets.forEach((partition, offset) -> {
@@ -111,10 +111,10 @@ final class DeliveredPolls<K, V> {
     }
 
     /**
-     * The next poll for redelivery, or {@code null} if it is not yet time.
+     * Returns the next poll to redeliver, or {@code null} if none is due.
      *
      * @param open the partitions that are assigned and not paused
-     * @param idle whether there is nothing else to deliver, so that nothing further is waited for
+     * @param idle whether there is nothing else to deliver, so that redeliveries need not wait for further records
      */
     @Nullable
     ConsumerRecords<K, V> next(Set<TopicPartition> assigned, Set<TopicPartition> open, boolean idle) {
@@ -139,7 +139,7 @@ final class DeliveredPolls<K, V> {
         });
     }
 
-    /** Within a partition in the order of offsets, as in any poll: error handlers rely on it when they seek. */
+    /** Keeps the order of offsets within a partition, as in any poll: error handlers that seek rely on it. */
     private ConsumerRecords<K, V> again(Poll<K, V> poll) {
         Map<TopicPartition, List<ConsumerRecord<K, V>>> records = new LinkedHashMap<>();
         List<TopicPartition> partitions = new ArrayList<>(poll.records().keySet());

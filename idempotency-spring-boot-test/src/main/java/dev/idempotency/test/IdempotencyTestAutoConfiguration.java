@@ -24,12 +24,12 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** Auto-configuration of the test kit, which refuses to be anywhere but in a test. */
+/** Auto-configuration of the test kit, which rejects applications that are not started by a test. */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @EnableConfigurationProperties(IdempotencyTestProperties.class)
 public final class IdempotencyTestAutoConfiguration {
 
-    /** Before there is any other bean, and whether or not there is anything to test. */
+    /** Runs before any other bean is created, and whether or not there is anything to test. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static BeanFactoryPostProcessor idempotencyTestContextGuard(Environment environment) {
@@ -37,7 +37,7 @@ public final class IdempotencyTestAutoConfiguration {
         return beanFactory -> TestContextCustomizerFactory.requireTestContext(beanFactory, allowed);
     }
 
-    /** Beans that need protected listeners, or could have some. */
+    /** Beans for applications that may have protected listeners. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBean(ListenerDefinitionRegistry.class)
     static final class TesterConfiguration {
@@ -90,8 +90,8 @@ public final class IdempotencyTestAutoConfiguration {
     }
 
     /**
-     * Has what is sent captured, topics looked up where there is no broker to be asked, and none created where there is no
-     * broker to do it: it would be waited for.
+     * Captures sent records and answers look-ups of topics while the test kit delivers, and prevents the creation of topics
+     * without a broker, which would block.
      */
     private record ClientPostProcessor(ObjectProvider<BrokerPresence> brokers) implements BeanPostProcessor {
 
@@ -118,7 +118,7 @@ public final class IdempotencyTestAutoConfiguration {
         }
     }
 
-    /** Whether records are delivered twice, by either property. */
+    /** Matches if records are delivered twice, by either property. */
     private static final class OnRedelivery extends AnyNestedCondition {
 
         OnRedelivery() {
@@ -128,7 +128,7 @@ public final class IdempotencyTestAutoConfiguration {
         @ConditionalOnProperty("idempotency.test.deliver-twice")
         static final class Twice {}
 
-        // Any number, 0 among them.
+        // Any number, including 0.
         @ConditionalOnProperty(name = "idempotency.test.deliver-again-after")
         static final class AgainAfter {}
     }

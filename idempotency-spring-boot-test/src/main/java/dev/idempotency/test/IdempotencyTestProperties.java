@@ -9,13 +9,13 @@ import org.springframework.util.Assert;
 /**
  * Settings under {@code idempotency.test}: how the test kit delivers.
  *
- * @param deliverTwice whether protected containers deliver all that they receive a second time, after its commit
- * @param deliverAgainAfter after how many further records that happens, or when there are no more; switches it on. Default:
- *     0 with deliver-twice
- * @param randomOrder whether what is delivered again comes in random order, poll by poll
- * @param seed what that order is made of; it is logged. Default: another one each time
- * @param broker whether there is a broker; without one, containers are not started, and what is sent is captured. Default:
- *     whether one of the servers that are named accepts a connection
+ * @param deliverTwice whether protected containers redeliver every record once, after its commit
+ * @param deliverAgainAfter the number of further records after which that happens, or when there are no more; switches it
+ *     on. Default: 0 with deliver-twice
+ * @param randomOrder whether redeliveries are in random order, poll by poll
+ * @param seed the seed of that order, which is logged. Default: a new one for each run
+ * @param broker whether there is a broker; without one, containers are not started, and sent records are captured. Default:
+ *     whether one of the configured servers accepts a connection
  * @param timeout how long a delivery to a listener may take, retries included
  * @param allowOutsideTests whether the application may start without a test context
  */

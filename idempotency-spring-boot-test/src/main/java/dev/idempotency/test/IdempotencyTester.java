@@ -9,17 +9,17 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Delivers records to the listeners of an application as their containers do, without a broker, and tells what became of
- * them.
+ * Delivers records to the listeners of an application as their containers do, without a broker, and reports the outcomes of
+ * their messages.
  *
  * <pre>{@code
  * tester.consumer("ledger").deliver(payment("4711")).twice();
  * assertThat(tester.consumer("ledger")).hasProcessed("4711").hasDropped(1);
  * }</pre>
  *
- * <p>What Spring Kafka does, it does: a container like the application's own runs with the listener, error handler,
- * interceptors, deserializers and acknowledgment mode that this one has. Only the consumer behind it is the kit's. What is
- * sent to Kafka meanwhile, dead letters above all, is captured and not sent.
+ * <p>The tester runs a Spring Kafka container with the listener, error handler, interceptors, deserializers and
+ * acknowledgment mode of the application's container. Only the Kafka consumer is replaced. Records that are sent to Kafka
+ * meanwhile, such as dead letters, are captured instead.
  */
 public final class IdempotencyTester {
 
@@ -40,7 +40,7 @@ public final class IdempotencyTester {
     }
 
     /**
-     * The consumer of that name.
+     * Returns the consumer with this name.
      *
      * @param name the name in {@code @IdempotentListener}, or the id of a {@code @KafkaListener} without protection
      * @throws IllegalArgumentException if there is none
@@ -70,8 +70,8 @@ public final class IdempotencyTester {
     }
 
     /**
-     * Forgets all outcomes, as happens before each test method by itself. The database forgets nothing: let tests that
-     * share one use different ids.
+     * Clears all outcomes, which happens automatically before each test method. The database is not cleared: tests that share
+     * one should use different ids.
      */
     public void reset() {
         this.outcomes.reset();

@@ -27,10 +27,10 @@ import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer of records that no broker has: positions, seeks, pauses and commits are as ever.
+ * A consumer of records that are not on a broker: positions, seeks, pauses and commits work as usual.
  *
- * <p>It knows when its container has done with all records: it polls again with nothing left to fetch, nothing paused,
- * and no error handler having sought back.
+ * <p>The container has handled all records when it polls again with nothing left to fetch, nothing paused, and no error
+ * handler has sought back.
  */
 final class LogConsumer extends MockConsumer<Object, Object> {
 
@@ -67,14 +67,14 @@ final class LogConsumer extends MockConsumer<Object, Object> {
         return this.done.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** The partitions of which nothing was read, though all is done: nothing of them has reached the listener. */
+    /** The partitions of which no record was read, although the run is complete: their records have not reached the listener. */
     Set<TopicPartition> unread() {
         Set<TopicPartition> unread = new LinkedHashSet<>(this.log.keySet());
         unread.removeAll(this.read);
         return unread;
     }
 
-    /** Partitions assigned by hand are not all in the log. */
+    /** Partitions that are assigned manually may be missing in the log. */
     @Override
     public synchronized void assign(Collection<TopicPartition> partitions) {
         this.assigned = true;
@@ -87,7 +87,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
         super.assign(partitions);
     }
 
-    /** Not synchronized while it waits, as those who wake it up are. */
+    /** Does not hold the monitor while it waits, as {@code wakeup} needs it. */
     @Override
     public ConsumerRecords<Object, Object> poll(Duration timeout) {
         this.run.enter();
@@ -148,7 +148,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
         return new ConsumerRecords<>(fetched, next);
     }
 
-    /** Stops before a record that cannot be read, unless it is the first: then the poll fails, as every later one will. */
+    /** Stops before an unreadable record, unless it is the first one: then this poll fails, and so does every later one. */
     private List<ConsumerRecord<Object, Object>> fetch(TopicPartition partition, int room, boolean first) {
         List<ConsumerRecord<Object, Object>> fetched = new ArrayList<>();
         for (LoggedRecord record : this.log.get(partition)) {
@@ -168,7 +168,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
         return fetched;
     }
 
-    /** All other ways to commit lead here. */
+    /** Called by all other methods that commit. */
     @Override
     public synchronized void commitAsync(
             Map<TopicPartition, OffsetAndMetadata> offsets, @Nullable OffsetCommitCallback callback) {
@@ -182,7 +182,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
     }
 
     @Override
-    @SuppressWarnings("deprecation") // Who closes it, and how, differs between versions of Spring Kafka.
+    @SuppressWarnings("deprecation") // Which method closes it depends on the version of Spring Kafka.
     public synchronized void close(Duration timeout) {
         this.run.leave();
         super.close(timeout);

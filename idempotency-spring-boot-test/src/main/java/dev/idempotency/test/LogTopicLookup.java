@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
-/** Answers in the place of a broker where the tester delivers; anywhere else the broker is asked. */
+/** Answers in place of the broker while the tester delivers; otherwise delegates to the broker. */
 final class LogTopicLookup extends TopicLookup {
 
     private final TopicLookup brokers;
@@ -17,7 +17,7 @@ final class LogTopicLookup extends TopicLookup {
         this.brokers = brokers;
     }
 
-    /** The id that the topic of this name has for as long as the application is there. */
+    /** Returns the same id for a topic as long as the application runs. */
     @Override
     public Uuid topicId(BrokerConnection connection, String topic) {
         return (ContainerRun.current() != null)
@@ -25,7 +25,7 @@ final class LogTopicLookup extends TopicLookup {
                 : this.brokers.topicId(connection, topic);
     }
 
-    /** No record that is delivered here has ever been lost at the end of a log. */
+    /** Delivered records are never beyond the end of the log. */
     @Override
     public long endOffset(BrokerConnection connection, TopicPartition partition) {
         return (ContainerRun.current() != null) ? Long.MAX_VALUE : this.brokers.endOffset(connection, partition);

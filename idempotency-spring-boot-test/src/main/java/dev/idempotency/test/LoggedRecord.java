@@ -15,14 +15,14 @@ import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record as it would stand in a broker's log.
+ * A record as it would be stored in a broker's log.
  *
- * @param coordinates where it stands
- * @param timestamp when it was sent
+ * @param coordinates topic, partition and offset
+ * @param timestamp the time at which it was sent
  * @param headers its headers, which are not changed
- * @param key the key: bytes, or what a deserializer has made of them
- * @param value the value in the same way
- * @param bytes whether key and value are bytes, and the listener's deserializers are to read them
+ * @param key the key: bytes, or a deserialized object
+ * @param value the value: bytes, or a deserialized object
+ * @param bytes whether key and value are bytes that the listener's deserializers must read
  */
 record LoggedRecord(
         RecordCoordinates coordinates,
@@ -42,7 +42,7 @@ record LoggedRecord(
                 false);
     }
 
-    /** Headers that listeners may change, arrays included. */
+    /** Copies headers, including their arrays, so that listeners may change them. */
     static List<Header> copy(Iterable<Header> headers) {
         List<Header> copies = new ArrayList<>();
         for (Header header : headers) {

@@ -5,7 +5,7 @@ import dev.idempotency.event.IdempotencyEventListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Records what becomes of the messages of each consumer. */
+/** Records the outcomes of each consumer's messages. */
 final class OutcomeRecorder implements IdempotencyEventListener {
 
     private final Map<String, ConsumerOutcomes> byConsumer = new ConcurrentHashMap<>();

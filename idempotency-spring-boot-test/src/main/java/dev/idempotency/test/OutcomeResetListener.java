@@ -4,7 +4,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
 
-/** Lets each test method begin with no outcomes of those before it, as contexts are shared. */
+/** Clears outcomes before each test method, as contexts are shared. */
 final class OutcomeResetListener implements TestExecutionListener {
 
     @Override

@@ -40,10 +40,10 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Tests that a {@link ProcessedMessageStore} keeps its promises. Extend it to test a store or a
- * {@link dev.idempotency.internal.database.Dialect}, on the real database.
+ * Tests the contract of {@link ProcessedMessageStore}. Extend it to test a store or a
+ * {@link dev.idempotency.internal.database.Dialect} on the real database.
  *
- * <p>Each test has its own consumer, so the database need not be empty. Its pool needs ten connections.
+ * <p>Each test uses a separate consumer, so the database need not be empty. The pool needs ten connections.
  */
 public abstract class ProcessedMessageStoreContract {
 
@@ -56,18 +56,18 @@ public abstract class ProcessedMessageStoreContract {
     private ExecutorService threads;
 
     /**
-     * The store, called for each test.
+     * Creates the store; called for each test.
      *
-     * @param claimTimeout how long a claim may wait for another transaction
+     * @param claimTimeout the maximum time that a claim waits for another transaction
      */
     protected abstract ProcessedMessageStore createStore(Duration claimTimeout);
 
-    /** The manager of the transactions that claims are part of. */
+    /** Returns the manager of the transactions that include the claims. */
     protected abstract PlatformTransactionManager transactionManager();
 
     /**
-     * Ends the current transaction as the database does by itself, after an error or a deadlock: on PostgreSQL a statement
-     * that fails and whose exception is caught, elsewhere the statement {@code rollback}.
+     * Ends the current transaction as the database does after an error or a deadlock: on PostgreSQL with a failing statement
+     * whose exception is caught, on other databases with the statement {@code rollback}.
      */
     protected abstract void abortTransaction();
 
@@ -242,7 +242,7 @@ public abstract class ProcessedMessageStoreContract {
                 .hasSize(3);
     }
 
-    /** The answer of a second transaction that waits for the one that holds a message. */
+    /** Returns the result of a second transaction, which waits for the one that holds a message. */
     private <T> T whileHeld(String held, boolean commits, Supplier<T> second) throws Exception {
         CountDownLatch claimed = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);
@@ -284,7 +284,7 @@ public abstract class ProcessedMessageStoreContract {
         assertThat(claim("a", "b")).hasSize(2);
     }
 
-    /** None is held for too long, but one after the other they are. */
+    /** No message is held for too long, but together they are. */
     @Test
     void theTimeOfAClaimIsThatOfAllItsMessages() throws Exception {
         ProcessedMessageStore impatient = createStore(Duration.ofSeconds(1));
@@ -339,7 +339,7 @@ public abstract class ProcessedMessageStoreContract {
         });
     }
 
-    /** Otherwise what the listener writes from then on would be committed beside what the other one wrote. */
+    /** Otherwise further writes of the listener would be committed in addition to those of the other transaction. */
     @Test
     void theClaimOfAnotherDoesNotPassForTheOwn() {
         this.transaction.executeWithoutResult(status -> {
@@ -361,7 +361,7 @@ public abstract class ProcessedMessageStoreContract {
         }
     }
 
-    /** Both come as far as a message that a third transaction holds, each from its end unless they are sorted. */
+    /** Both wait for a message that a third transaction holds; unless ids are sorted, they reach it from opposite ends. */
     @Test
     void batchesWithTheSameMessagesInOppositeOrderDoNotDeadlock() throws Exception {
         CountDownLatch claimed = new CountDownLatch(1);
@@ -397,7 +397,7 @@ public abstract class ProcessedMessageStoreContract {
         assertThat(committed).doesNotHaveDuplicates().hasSize(ids.size());
     }
 
-    /** Sees to it that every id has been processed, in random portions and order, with random rollbacks. */
+    /** Processes all ids in random portions and order, with random rollbacks. */
     private void consumeAll(List<String> ids, Random random, Queue<MessageId> committed) {
         List<String> remaining = new ArrayList<>(ids);
         while (!remaining.isEmpty()) {
@@ -413,7 +413,7 @@ public abstract class ProcessedMessageStoreContract {
                     return this.store.claim(claims(portion.toArray(String[]::new)));
                 });
             } catch (DataAccessException | ClaimTimeoutException ex) {
-                // A deadlock's victim, or a lock that took too long: the message would be redelivered.
+                // A deadlock or a lock timeout: the message would be redelivered.
                 continue;
             }
             if (!rollback) {

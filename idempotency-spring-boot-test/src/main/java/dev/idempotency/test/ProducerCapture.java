@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ProducerFactory;
 
 /**
- * Keeps from Kafka what is sent on the thread of a container that the kit runs, and all that is sent if there is no
- * broker.
+ * Captures records that are sent on the thread of a container of the test kit, and, if there is no broker, discards all
+ * others.
  */
 final class ProducerCapture {
 
@@ -43,14 +43,14 @@ final class ProducerCapture {
         factory.addPostProcessor(producer -> {
             boolean broker = brokers.isPresent(BrokerConnection.of(factory));
             if (!broker) {
-                // It would look for one in vain, and say so, for as long as it is there.
+                // Otherwise it would look for a broker, and log that there is none, for as long as it is open.
                 producer.close(Duration.ZERO);
             }
             return capturing(producer, !broker);
         });
     }
 
-    @SuppressWarnings("unchecked") // The proxy is of nothing else.
+    @SuppressWarnings("unchecked") // The proxy implements only this interface.
     private static <K, V> Producer<K, V> capturing(Producer<K, V> producer, boolean always) {
         InvocationHandler handler = (proxy, method, arguments) -> {
             ContainerRun run = ContainerRun.current();
@@ -93,7 +93,7 @@ final class ProducerCapture {
         return CompletableFuture.completedFuture(sent);
     }
 
-    /** As many as anybody may ask for. */
+    /** Returns more partitions than any application should need. */
     private static List<PartitionInfo> partitionsOf(String topic) {
         Node[] none = {};
         return IntStream.range(0, PARTITIONS)

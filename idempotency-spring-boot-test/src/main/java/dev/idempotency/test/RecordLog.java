@@ -13,7 +13,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.util.Assert;
 
-/** Gives records their places, and makes bytes of them as the application's producers do. */
+/** Assigns offsets to records, and serializes them as the application's producers do. */
 final class RecordLog {
 
     private final ProducerSerializers serializers;
@@ -38,14 +38,14 @@ final class RecordLog {
                 true);
     }
 
-    /** A record at its place. Records that are appended later follow it. */
+    /** Adds a record at its offset. Records that are appended later follow it. */
     LoggedRecord place(ConsumerRecord<?, ?> record) {
         LoggedRecord placed = LoggedRecord.of(record);
         this.nextOffsets.merge(placed.partition(), placed.offset() + 1, Math::max);
         return placed;
     }
 
-    /** A copy at another place. */
+    /** Returns a copy with a new offset. */
     LoggedRecord republish(LoggedRecord record) {
         return record.republishedAt(nextOffset(record.partition()));
     }

@@ -21,7 +21,7 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Reads records as a container's consumer does, with the deserializers that it would have. It closes none: they may be shared. */
+/** Reads records with the deserializers of a container's consumer. It does not close them, as they may be shared. */
 final class RecordReader {
 
     private final Deserializer<?> keys;
@@ -56,7 +56,7 @@ final class RecordReader {
         return deserializer;
     }
 
-    /** Spring Kafka does not tell; without the field it is taken to be so, as it is by default. */
+    /** Reads a private field of Spring Kafka. For other consumer factories, assumes its default, {@code true}. */
     private static boolean configuresSupplied(ConsumerFactory<?, ?> factory) {
         Field field = ReflectionUtils.findField(DefaultKafkaConsumerFactory.class, "configureDeserializers");
         if (field == null || !(factory instanceof DefaultKafkaConsumerFactory)) {
@@ -67,9 +67,9 @@ final class RecordReader {
     }
 
     /**
-     * Reads a record, anew each time.
+     * Deserializes a record, anew each time.
      *
-     * @throws RecordDeserializationException as a consumer does from its {@code poll}
+     * @throws RecordDeserializationException like a consumer in {@code poll}
      */
     ConsumerRecord<Object, Object> read(LoggedRecord record) {
         Headers headers = record.freshHeaders();

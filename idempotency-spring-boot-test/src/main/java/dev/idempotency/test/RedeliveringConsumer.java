@@ -15,9 +15,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer that delivers all that it has delivered a second time, after its commit.
+ * A consumer that redelivers every record once, after its commit.
  *
- * <p>It is a proxy, as the interface has other methods in each version of Kafka.
+ * <p>It is a proxy, as the methods of the interface differ between versions of Kafka.
  */
 final class RedeliveringConsumer<K, V> implements InvocationHandler {
 
@@ -34,11 +34,11 @@ final class RedeliveringConsumer<K, V> implements InvocationHandler {
     }
 
     /**
-     * Puts one before a consumer.
+     * Wraps a consumer.
      *
-     * @param wanted asked on the consumer's thread whether it belongs to a protected listener
+     * @param wanted whether the consumer belongs to a protected listener; called on the consumer's thread
      */
-    @SuppressWarnings("unchecked") // The proxy is of nothing else.
+    @SuppressWarnings("unchecked") // The proxy implements only this interface.
     static <K, V> Consumer<K, V> of(Consumer<K, V> delegate, BooleanSupplier wanted, DeliveredPolls<K, V> polls) {
         return (Consumer<K, V>) Proxy.newProxyInstance(
                 RedeliveringConsumer.class.getClassLoader(),
@@ -62,12 +62,12 @@ final class RedeliveringConsumer<K, V> implements InvocationHandler {
         return this.wanted.getAsBoolean();
     }
 
-    @SuppressWarnings("unchecked") // No other method that commits takes a map.
+    @SuppressWarnings("unchecked") // All commit methods with a map take this type.
     private static Map<TopicPartition, OffsetAndMetadata> offsets(Object argument) {
         return (Map<TopicPartition, OffsetAndMetadata>) argument;
     }
 
-    @SuppressWarnings("unchecked") // What polls returns nothing else.
+    @SuppressWarnings("unchecked") // All poll methods return this type.
     private @Nullable Object poll(Method method, Object @Nullable [] arguments) throws Throwable {
         noticeAssignment();
         ConsumerRecords<K, V> again = this.polls.next(this.assigned, open(), this.idle);

@@ -18,10 +18,10 @@ import org.springframework.kafka.event.KafkaEvent;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Makes the consumers of protected containers deliver everything a second time.
+ * Makes the consumers of protected containers redeliver every record once.
  *
- * <p>A consumer factory may have containers without protection too, and does not tell whom it makes a consumer for. So all
- * its consumers are prepared, and each container says on its thread, with its started event, that it is the one.
+ * <p>A consumer factory may also serve unprotected containers, and does not know for which container it creates a consumer.
+ * So all of its consumers are wrapped, and the started event of a protected container enables redelivery on its thread.
  */
 final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<KafkaEvent> {
 
@@ -75,7 +75,7 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
         return new DeliveredPolls<>((after != null) ? after : 0, order);
     }
 
-    /** On the consumer's own thread, or nothing would be delivered twice. */
+    /** Events must be handled on the consumer's thread; otherwise nothing would be redelivered. */
     @Override
     public boolean supportsAsyncExecution() {
         return false;
@@ -106,7 +106,7 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
         return this.running;
     }
 
-    /** Before any container. */
+    /** Starts before any container. */
     @Override
     public int getPhase() {
         return Integer.MIN_VALUE;

@@ -19,10 +19,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Fails a protected listener's transaction once for each message, at its commit or after a step, in a {@link ContainerRun} that
- * asks for it.
+ * Fails a protected listener's transaction once for each message, at its commit or after a step, if the {@link ContainerRun}
+ * requires it.
  *
- * <p>It fails as a deadlock does, so that the message is redelivered whatever its error handler does with failures.
+ * <p>The failure looks like a deadlock, so that the message is redelivered whatever its error handler does.
  */
 final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
@@ -31,14 +31,14 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     private static final IdempotentListenerAdvisor CLAIMS = new IdempotentListenerAdvisor();
 
-    /** The same in all contexts, so that they share the classes of proxies. */
+    /** Shared by all contexts, so that they share proxy classes. */
     static final RollbackAdvisor INSTANCE = new RollbackAdvisor();
 
     private RollbackAdvisor() {
         super((MethodInterceptor) RollbackAdvisor::proceed);
     }
 
-    /** Where messages are claimed: proxies of other classes would fail, or hide what start-up checks look for. */
+    /** Matches where messages are claimed: proxies of other classes would fail, or hide findings of start-up checks. */
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
         return CLAIMS.matches(method, targetClass);
@@ -77,7 +77,7 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
         return result;
     }
 
-    /** Ends the work of each message once, after this step of it was recorded. */
+    /** Interrupts the work of each message once, after this step was recorded. */
     private static @Nullable Object proceedUntil(String step, MethodInvocation invocation, ContainerRun run)
             throws Throwable {
         AtomicReference<@Nullable CannotAcquireLockException> crash = new AtomicReference<>();
@@ -99,7 +99,7 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
             context.close();
         }
         if (crash.get() != null) {
-            // The listener has caught it: a process that crashed does not go on.
+            // The listener has caught the exception, but a crashed process would not continue.
             throw crash.get();
         }
         return result;

@@ -11,13 +11,13 @@ import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 
-/** Marks each context of Spring's test framework, so that the kit knows where it may be. */
+/** Marks each context of Spring's test framework, so that the test kit can detect other contexts. */
 final class TestContextCustomizerFactory implements ContextCustomizerFactory {
 
     private static final String MARK = "dev.idempotency.test.context";
     private static final Map<String, Object> DEFAULTS = Map.of("idempotency.checks.broker-timeout", "0s");
 
-    /** Refuses a context that no test has made: the kit has got into an application. */
+    /** Rejects a context that was not created by a test: the test kit must not be used in production. */
     static void requireTestContext(ConfigurableListableBeanFactory beanFactory, boolean allowed) {
         if (!allowed && !beanFactory.containsBean(MARK)) {
             throw new IdempotencyConfigurationException(
@@ -35,13 +35,13 @@ final class TestContextCustomizerFactory implements ContextCustomizerFactory {
         return new Marking();
     }
 
-    /** Equal to all others, so that contexts are still shared among tests. */
+    /** All instances are equal, so that contexts are still shared among tests. */
     private record Marking() implements ContextCustomizer {
 
         @Override
         public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration configuration) {
             context.getBeanFactory().registerSingleton(MARK, MARK);
-            // A client that finds no broker would fill the log of every test.
+            // A client without a broker would fill the log of every test.
             context.getEnvironment().getPropertySources().addLast(new MapPropertySource(MARK, DEFAULTS));
         }
     }

@@ -12,11 +12,11 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.Assert;
 
 /**
- * Records that are about to be delivered, and the ways to do it. Each returns when the listener's container has done all
- * that it does with them, retries and dead letters included.
+ * Delivers records to a listener in one of several ways. Each method returns when the listener's container has handled all
+ * records, including retries and dead letters.
  *
- * <p>Each fails if a protected listener has processed one of them more than once. What the listener did elsewhere is the
- * test's to check.
+ * <p>Each method fails if a protected listener has processed any record more than once. Effects outside the listener's
+ * transaction must be checked by the test.
  */
 public final class TestDelivery {
 
@@ -36,23 +36,23 @@ public final class TestDelivery {
         this.runner = runner;
     }
 
-    /** Delivers them. */
+    /** Delivers the records. */
     public TestedConsumer once() {
         return times(1);
     }
 
-    /** Delivers them, and when their offset has been committed delivers them again: a rewind. */
+    /** Delivers the records, and redelivers them after the commit of their offsets, as after a rewind. */
     public TestedConsumer twice() {
         return times(2);
     }
 
-    /** Delivers them so many times, one after the other. */
+    /** Delivers the records this many times, one after the other. */
     public TestedConsumer times(int deliveries) {
         Assert.isTrue(deliveries > 0, () -> "At least one delivery is needed, not " + deliveries);
         return deliver(Collections.nCopies(deliveries, Fault.NONE));
     }
 
-    /** Delivers them, and again as later records at other offsets: the producer has sent them twice. */
+    /** Delivers the records, then copies at later offsets, as if the producer had sent them twice. */
     public TestedConsumer thenRepublished() {
         List<LoggedRecord> copies =
                 this.records.stream().map(this.runner.log()::republish).toList();
@@ -62,7 +62,7 @@ public final class TestDelivery {
         });
     }
 
-    /** Delivers them to so many containers at the same time, as if each were another instance of the application. */
+    /** Delivers the records to this many containers at the same time, as if each were another instance of the application. */
     public TestedConsumer concurrently(int containers) {
         Assert.isTrue(containers > 0, () -> "At least one container is needed, not " + containers);
         return verify(
@@ -70,17 +70,17 @@ public final class TestDelivery {
     }
 
     /**
-     * Delivers them to a container whose commits of offsets do not reach the broker, which is then gone, and delivers
-     * them again to another one, which begins where the offsets still stand.
+     * Delivers the records to a container whose commits of offsets do not reach the broker, then redelivers them to another
+     * container, which starts at the uncommitted offsets.
      */
     public TestedConsumer withCrashBeforeOffsetCommit() {
         return deliver(List.of(Fault.LOST_OFFSETS, Fault.NONE));
     }
 
     /**
-     * Delivers them and rolls each message's transaction back once, after the listener's work, so that they are
-     * redelivered. What the listener has done outside its transaction is then done twice: in {@code REQUIRES_NEW}, on
-     * another thread, or in another system.
+     * Delivers the records and rolls back each message's transaction once, after the listener's work, so that the records are
+     * redelivered. Work outside the listener's transaction is then done twice: in {@code REQUIRES_NEW}, on another thread, or
+     * in another system.
      */
     public TestedConsumer withRollbackAfterWork() {
         Assert.state(
@@ -91,8 +91,8 @@ public final class TestDelivery {
     }
 
     /**
-     * Delivers them and ends each message's work once right after a step of this name was recorded, as if the process had
-     * crashed there, so that they are redelivered. Count the step's calls in the test: there must be one for each message.
+     * Delivers the records and interrupts each message's work once right after a step of this name was recorded, as if the
+     * process had crashed there, so that they are redelivered. The test should count the step's calls: one for each message.
      */
     public TestedConsumer crashingAfterStep(String name) {
         Assert.state(this.consumer.isProtected(), () -> "%s is a listener without @IdempotentListener: it has no steps."
@@ -100,7 +100,7 @@ public final class TestDelivery {
         return deliver(List.of(Fault.afterStep(name)));
     }
 
-    /** Delivers them one time after the other, each with its fault. */
+    /** Delivers the records once per fault, one delivery after the other. */
     private TestedConsumer deliver(List<Fault> faults) {
         return verify(List.of(), () -> faults.forEach(fault -> run(this.records, fault)));
     }

@@ -17,9 +17,9 @@ import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.util.Assert;
 
 /**
- * A consumer that records can be delivered to, and what became of them since the test method began.
+ * A consumer to which records can be delivered, with the outcomes of its messages since the start of the test method.
  *
- * <p>It is for AssertJ's {@code assertThat}.
+ * <p>Supports AssertJ's {@code assertThat}.
  */
 public final class TestedConsumer implements AssertProvider<TestedConsumerAssert> {
 
@@ -43,15 +43,15 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
     }
 
     /**
-     * Records to be delivered together, in one poll, as they were sent: bytes and text unchanged, all else with the
-     * serializers of the application's {@code ProducerFactory}. The listener's own deserializers read them. Each gets the
-     * next offset of its partition, by default of partition 0.
+     * Prepares records to be delivered together, in one poll, as they were sent: bytes and text unchanged, other types with
+     * the serializers of the application's {@code ProducerFactory}. The listener's deserializers read them. Each gets the next
+     * offset of its partition, by default of partition 0.
      */
     public TestDelivery deliver(ProducerRecord<?, ?>... records) {
         return delivery(Arrays.stream(records).map(this.runner.log()::append).toList());
     }
 
-    /** Records to be delivered together, in one poll, as they are: no deserializer reads them. */
+    /** Prepares records to be delivered together, in one poll, without deserialization. */
     public TestDelivery deliver(ConsumerRecord<?, ?>... records) {
         return delivery(Arrays.stream(records).map(this.runner.log()::place).toList());
     }
@@ -68,7 +68,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         return new TestDelivery(this, container, records, this.runner);
     }
 
-    /** The container that reads them: a consumer has one for each of its retry topics too. */
+    /** Returns the container that reads the records: a consumer also has one for each of its retry topics. */
     private AbstractMessageListenerContainer<?, ?> containerOf(List<LoggedRecord> records) {
         return this.containers.stream()
                 .filter(container -> records.stream().allMatch(record -> reads(container, record)))
@@ -96,14 +96,14 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
                 : ListenerContainers.topicsOf(container).contains(record.topic());
     }
 
-    /** Its topic, or its partition where the topic is read by partitions. */
+    /** Returns the topic of a record, or its partition if partitions are assigned manually. */
     private Object sourceOf(LoggedRecord record) {
         boolean byPartition = this.containers.stream()
                 .anyMatch(container -> container.getContainerProperties().getTopicPartitions() != null);
         return byPartition ? record.partition() : record.topic();
     }
 
-    /** Its topics, or the partitions that are assigned to it by hand. */
+    /** Returns the topics of a container, or its manually assigned partitions. */
     private static List<?> sourcesOf(AbstractMessageListenerContainer<?, ?> container) {
         TopicPartitionOffset[] partitions = container.getContainerProperties().getTopicPartitions();
         return (partitions != null)
@@ -113,31 +113,31 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
                 : ListenerContainers.topicsOf(container);
     }
 
-    /** The consumer's name. */
+    /** Returns the consumer's name. */
     public String name() {
         return this.name;
     }
 
-    /** The ids of the messages whose effects have been committed, in that order. */
+    /** Returns the ids of the messages whose effects have been committed, in the order of the commits. */
     public List<String> processed() {
         return this.outcomes.processed.stream()
                 .map(message -> message.id().value())
                 .toList();
     }
 
-    /** The ids of the messages that were dropped as duplicates, as often as they were. */
+    /** Returns the ids of the messages that were dropped as duplicates, once per dropped delivery. */
     public List<String> dropped() {
         return this.outcomes.dropped.stream()
                 .map(duplicate -> duplicate.id().value())
                 .toList();
     }
 
-    /** The ids of the messages that were dropped for being older than what had been processed, as often as they were. */
+    /** Returns the ids of the messages that were dropped as older than a processed one, once per dropped delivery. */
     public List<String> stale() {
         return this.outcomes.stale.stream().map(stale -> stale.id().value()).toList();
     }
 
-    /** How many attempts were rolled back. */
+    /** Returns the number of attempts that were rolled back. */
     public int failures() {
         return this.outcomes.failures.size();
     }
@@ -176,7 +176,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         return this.outcomes;
     }
 
-    /** For AssertJ. */
+    /** Called by AssertJ. */
     @Override
     public TestedConsumerAssert assertThat() {
         return new TestedConsumerAssert(this);

@@ -5,14 +5,14 @@ import java.util.List;
 import org.assertj.core.api.AbstractAssert;
 import org.springframework.util.Assert;
 
-/** Assertions about what became of a consumer's messages since the test method began. */
+/** Assertions about the outcomes of a consumer's messages since the start of the test method. */
 public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAssert, TestedConsumer> {
 
     TestedConsumerAssert(TestedConsumer actual) {
         super(actual, TestedConsumerAssert.class);
     }
 
-    /** The effects of each of these messages have been committed exactly once; other messages may have been processed too. */
+    /** Verifies that the effects of each of these messages were committed exactly once; others may be processed, too. */
     public TestedConsumerAssert hasProcessed(String... ids) {
         Assert.notEmpty(
                 ids, "Name the messages that are to have been processed; for none of them, say hasProcessedNothing()");
@@ -28,7 +28,7 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
         return this;
     }
 
-    /** No effects have been committed. */
+    /** Verifies that no effects have been committed. */
     public TestedConsumerAssert hasProcessedNothing() {
         requireProtection();
         if (!this.actual.processed().isEmpty()) {
@@ -37,37 +37,37 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
         return this;
     }
 
-    /** So many deliveries were dropped as duplicates, of whichever messages. */
+    /** Verifies that this many deliveries were dropped as duplicates, of any messages. */
     public TestedConsumerAssert hasDropped(int deliveries) {
         requireProtection();
         return count("dropped deliveries", deliveries, this.actual.dropped().size());
     }
 
-    /** So many deliveries of this message were dropped as duplicates. */
+    /** Verifies that this many deliveries of a message were dropped as duplicates. */
     public TestedConsumerAssert hasDropped(String id, int deliveries) {
         requireProtection();
         String what = "dropped deliveries of message '%s'".formatted(id);
         return count(what, deliveries, Collections.frequency(this.actual.dropped(), id));
     }
 
-    /** So many deliveries were dropped, as something newer of their entities had been processed. */
+    /** Verifies that this many deliveries were dropped because a newer version of their entity had been processed. */
     public TestedConsumerAssert hasDroppedStale(int deliveries) {
         requireProtection();
         return count("stale deliveries", deliveries, this.actual.stale().size());
     }
 
-    /** So many attempts were rolled back. */
+    /** Verifies that this many attempts were rolled back. */
     public TestedConsumerAssert hasFailed(int attempts) {
         requireProtection();
         return count("failed attempts", attempts, this.actual.failures());
     }
 
-    /** So many messages were sent to a dead-letter topic. */
+    /** Verifies that this many messages were sent to a dead-letter topic. */
     public TestedConsumerAssert hasDeadLettered(int messages) {
         return count("dead letters", messages, this.actual.deadLetters().size());
     }
 
-    /** So many messages failed and were sent to a retry topic. */
+    /** Verifies that this many messages failed and were sent to a retry topic. */
     public TestedConsumerAssert hasSentToRetryTopic(int messages) {
         requireProtection();
         return count(

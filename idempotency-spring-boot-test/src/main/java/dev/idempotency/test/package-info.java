@@ -1,7 +1,7 @@
 /**
- * The test kit: shows that a listener is idempotent, without a broker or with every delivery of one made twice.
+ * The test kit: verifies that a listener is idempotent, either without a broker or with every record delivered twice.
  *
- * <p>For users: {@link dev.idempotency.test.IdempotencyTester}, what it leads to, {@link dev.idempotency.test.DeliverTwice}, and
+ * <p>Entry points for users: {@link dev.idempotency.test.IdempotencyTester}, {@link dev.idempotency.test.DeliverTwice} and
  * {@link dev.idempotency.test.ProcessedMessageStoreContract}.
  */
 @NullMarked

@@ -20,7 +20,7 @@ import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** An application with a real broker, whose protected listeners get everything twice. */
+/** An application with a real broker, whose protected listeners receive every record twice. */
 @DeliverTwice
 @SpringBootTest(
         classes = TestedApplication.class,

@@ -16,7 +16,7 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What comes again, and when. */
+/** Which polls are redelivered, and when. */
 class DeliveredPollsTests {
 
     private static final TopicPartition PARTITION = new TopicPartition("topic", 0);

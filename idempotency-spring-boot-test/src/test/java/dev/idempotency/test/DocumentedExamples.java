@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 
-/** The examples of {@code docs/testing.md}, which are compiled here and not run: {@link IdempotencyTesterIT} runs the like. */
+/** Compiles the examples of {@code docs/testing.md}; {@link IdempotencyTesterIT} runs similar ones. */
 class DocumentedExamples {
 
     @SpringBootTest

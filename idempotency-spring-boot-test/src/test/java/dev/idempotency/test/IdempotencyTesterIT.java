@@ -27,7 +27,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** Listeners with a database, and without a broker. */
+/** Listeners with a database but without a broker. */
 @SpringBootTest(
         classes = {TestedApplication.class, OddContainers.class},
         properties = {
@@ -137,7 +137,7 @@ class IdempotencyTesterIT {
         assertFails(() -> delivery.crashingAfterStep("other"), "has not come to the end of a step 'other'");
     }
 
-    /** As an assertion. */
+    /** Asserts that a call fails with an {@code AssertionError}. */
     private static void assertFails(ThrowingCallable call, String... messages) {
         assertThatExceptionOfType(AssertionError.class).isThrownBy(call).withMessageContainingAll(messages);
     }
@@ -219,7 +219,7 @@ class IdempotencyTesterIT {
         TestedConsumer failing = deliver("failing", odd(poison)).once();
 
         assertThat(failing).hasProcessedNothing().hasFailed(4).hasDeadLettered(1);
-        // It says why the listener failed.
+        // The error names the reason of the listener's failure.
         assertFails(() -> assertThat(failing).hasProcessed(poison), "IllegalArgumentException", "dead letters: 1");
         assertThat(failing.deadLetters()).singleElement().satisfies(letter -> {
             assertThat(letter.topic()).isEqualTo("tested-odd-dlt");

@@ -21,7 +21,7 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/** The provided store. */
+/** The contract of stores for the provided store. */
 @ParameterizedClass
 @ValueSource(strings = {"PostgreSQL", "MariaDB", "H2"})
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -71,7 +71,7 @@ class JdbcStoreContractIT extends ProcessedMessageStoreContract {
         try {
             this.database.jdbc().execute(this.server.equals("PostgreSQL") ? "select 1/0" : "rollback");
         } catch (DataIntegrityViolationException ex) {
-            // As some listeners do.
+            // Like some listeners.
         }
     }
 }

@@ -19,12 +19,12 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.CommonContainerStoppingErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
 
-/** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
+/** Listeners whose containers are configured in unusual ways, and one with the strategy {@code VERSION}. */
 @Configuration(proxyBeanMethods = false)
 @Import({OddContainers.Listeners.class, OddContainers.Handlers.class})
 class OddContainers {
 
-    /** Stops at the first failure. */
+    /** Stops the container at the first failure. */
     @Bean
     ConcurrentKafkaListenerContainerFactory<String, String> stoppingFactory(
             ConsumerFactory<String, String> consumerFactory) {
@@ -99,7 +99,7 @@ class OddContainers {
         }
     }
 
-    /** A class of handlers, of all topics with such a name. */
+    /** A class of handlers for all topics that match a pattern. */
     @KafkaListener(topicPattern = "odd-handled-.*", groupId = "handlers", containerFactory = "manualFactory")
     @IdempotentListener("handlers")
     static class Handlers {

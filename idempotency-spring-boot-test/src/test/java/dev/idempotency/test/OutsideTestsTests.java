@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The kit refuses to be in an application that no test has started. */
+/** The test kit rejects applications that were not started by a test. */
 class OutsideTestsTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()

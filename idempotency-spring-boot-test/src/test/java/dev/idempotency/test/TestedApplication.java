@@ -57,7 +57,7 @@ class TestedApplication {
         return new StringJacksonJsonMessageConverter();
     }
 
-    /** With a filter, an interceptor and manual acknowledgment. */
+    /** Uses a filter, an interceptor and manual acknowledgment. */
     @Bean
     ConcurrentKafkaListenerContainerFactory<String, String> manualFactory(
             ConsumerFactory<String, String> consumerFactory, Effects effects) {
@@ -73,7 +73,7 @@ class TestedApplication {
         return factory;
     }
 
-    /** What listeners have done. */
+    /** The effects of listeners. */
     record Effects(JdbcClient jdbc) {
 
         Effects {
@@ -197,7 +197,7 @@ class TestedApplication {
                     return key;
                 });
             } catch (DataAccessException ex) {
-                // Even if it goes on, it has crashed.
+                // The simulated crash counts even if the listener continues.
             }
             context.stepAtMostOnce(index, "mail", () -> this.calls.add(consumer + " mails " + value));
             this.effects.add(consumer, value);
