@@ -85,7 +85,7 @@ inline insert_into_table() {
 /* insert into the slot ... on conflict do nothing; the lock of its table comes first. */
 inline insert_into_slot(unless_in_table) {
     atomic { !slot_locked -> slot_users = slot_users + (1 - uses_slot); uses_slot = 1 }
-    /* The snapshot of the statement: what the table has is seen now, and the slot's row is waited for afterwards. */
+    /* Two statements: what the table has is seen now, and the slot's row is waited for afterwards. */
     if
     :: unless_in_table && table == COMMITTED -> free = false
     :: else ->

@@ -81,16 +81,15 @@ public final class Ring {
     }
 
     /**
-     * An instance that has seen a switch begin reads it in each transaction: one that began before the next step does not see all
-     * that was claimed until then, and must not take that step because others have.
+     * Only the last state is remembered. Until then each transaction reads the state that it sees: one that began before a step
+     * does not see all that was claimed until then, and must not take that step because others have.
      */
     private Layout layout() {
-        Layout first = this.layout;
-        if (first != null && !first.state().equals(BOTH)) {
-            return first;
+        Layout found = this.layout;
+        if (found == null || !found.state().equals(COMPLETE)) {
+            found = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
+            this.layout = found;
         }
-        Layout found = Objects.requireNonNull(this.database.inTransaction(this::find), "idempotency_ring has no row");
-        this.layout = (first == null) ? found : first;
         return found;
     }
 
@@ -161,13 +160,21 @@ public final class Ring {
         };
     }
 
-    /** The table to look for an id in: during a switch, all of them. */
+    /** The table to look for an id in. */
     public String tableOf(MessageId id) {
-        if (!isComplete()) {
-            return this.database.processedTable();
+        return tables().apply(id);
+    }
+
+    /** The tables to look for ids in, by one reading of the state: during a switch, all at once. */
+    public Function<MessageId, String> tables() {
+        if (!this.database.isRing()) {
+            return id -> this.database.processedTableAlone();
         }
-        int slot = this.database.isRing() ? layout().slotOf(id) : NO_SLOT;
-        return (slot == NO_SLOT) ? this.database.processedTableAlone() : tableAt(slot);
+        Layout now = layout();
+        if (!now.state().equals(COMPLETE)) {
+            return id -> this.database.processedTable();
+        }
+        return id -> (now.slotOf(id) == NO_SLOT) ? this.database.processedTableAlone() : tableAt(now.slotOf(id));
     }
 
     /** Makes the control row, or compares it with the settings: a ring of another width is refused if the width is required. */

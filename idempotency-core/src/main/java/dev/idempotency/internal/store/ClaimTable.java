@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,7 @@ final class ClaimTable<T> {
     private final IdempotencyDatabase database;
     private final RowReader<T> reader;
     private final String rowEstimate;
-    private final Function<MessageId, String> tableOf;
+    private final Supplier<Function<MessageId, String>> tables;
     private final String find;
     private final String any;
     private final String oldest;
@@ -36,7 +37,7 @@ final class ClaimTable<T> {
     /**
      * Reads a table.
      *
-     * @param tableOf the table to look for an id in: this one, or a slot of a ring
+     * @param tables the tables to look for ids in: this one, or slots of a ring
      * @param activity the table that tells when consumers were active
      * @param columns what is read of a row
      * @param reader reads it, from the second column on
@@ -45,14 +46,14 @@ final class ClaimTable<T> {
     ClaimTable(
             IdempotencyDatabase database,
             String table,
-            Function<MessageId, String> tableOf,
+            Supplier<Function<MessageId, String>> tables,
             String activity,
             String columns,
             RowReader<T> reader,
             String rowEstimate) {
         Dialect dialect = database.dialect();
         this.database = database;
-        this.tableOf = tableOf;
+        this.tables = tables;
         this.reader = reader;
         this.rowEstimate = rowEstimate;
         this.find = "select message_id, %s from ".formatted(columns);
@@ -83,7 +84,7 @@ final class ClaimTable<T> {
     Map<MessageId, T> find(Collection<MessageId> ids, String ending, JdbcTemplate jdbc) {
         Map<MessageId, T> found = new HashMap<>();
         ids.stream()
-                .collect(Collectors.groupingBy(this.tableOf))
+                .collect(Collectors.groupingBy(this.tables.get()))
                 .forEach((table, some) -> find(table, some, ending, jdbc, found));
         return found;
     }

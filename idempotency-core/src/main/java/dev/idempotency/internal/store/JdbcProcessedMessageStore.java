@@ -94,7 +94,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         this.table = new ClaimTable<>(
                 database,
                 database.processedTable(),
-                ring::tableOf,
+                ring::tables,
                 database.activityTable(),
                 "record_topic, record_partition, record_offset, %s, %s, payload_digest"
                         .formatted(dialect.secondsOf("processed_at"), dialect.secondsOf(dialect.now())),

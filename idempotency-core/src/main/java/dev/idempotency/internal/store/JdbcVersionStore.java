@@ -35,7 +35,7 @@ public final class JdbcVersionStore {
         this.table = new ClaimTable<>(
                 database,
                 versions,
-                id -> versions,
+                () -> id -> versions,
                 versions,
                 StoredVersion.columns(
                         database.dialect()::secondsOf, database.dialect().now()),

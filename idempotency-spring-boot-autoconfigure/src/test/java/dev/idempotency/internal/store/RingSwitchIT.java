@@ -62,7 +62,10 @@ class RingSwitchIT {
     }
 
     private void step(String state) {
-        this.server.jdbc.update("update idempotency_ring set state = ?", state);
+        this.server.transaction.executeWithoutResult(status -> {
+            this.server.jdbc.execute("lock table idempotency_ring in exclusive mode");
+            this.server.jdbc.update("update idempotency_ring set state = ?", state);
+        });
     }
 
     /** Delivers new and old messages to random instances, some to both at once; some transactions fail. */
@@ -227,7 +230,6 @@ class RingSwitchIT {
         JdbcProcessedMessageStore old = this.server.start(RetentionMode.DELETE);
         this.server.claim(old, "billing", "any");
         JdbcProcessedMessageStore ring = this.server.start(RetentionMode.RING);
-        this.server.claim(ring, "billing", id(Instant.now()));
         String id = id(Instant.now());
         TransactionTemplate repeatable = new TransactionTemplate(this.server.transaction.getTransactionManager());
         repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
