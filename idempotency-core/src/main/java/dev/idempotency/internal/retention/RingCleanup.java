@@ -188,7 +188,7 @@ public final class RingCleanup implements CleanupTask {
      */
     public boolean empty(int slot, Function<String, Instant> cutoffs) {
         String table = this.database.slotTable(slot);
-        // Asked for before the slot is locked.
+        // Asked for before the slot is locked, except of a consumer that appears in between.
         Map<String, Instant> known = new HashMap<>();
         Function<String, Instant> once = consumer -> known.computeIfAbsent(consumer, cutoffs);
         try {
@@ -222,26 +222,32 @@ public final class RingCleanup implements CleanupTask {
         // By the index on the time, which tells at once if all of a slot is older, whatever the statistics say.
         this.jdbc.execute("set local enable_seqscan = off");
         List<Object[]> kept = new ArrayList<>();
-        List<String> consumers = this.database.consumersIn(table, this.jdbc);
-        for (String consumer : consumers) {
+        boolean expired = false;
+        for (String consumer : this.database.consumersIn(table, this.jdbc)) {
             int rows = this.jdbc.queryForObject(COUNT.formatted(table, MAX_KEPT + 1), Integer.class, consumer);
             // By the primary key if they are few, and otherwise by the time.
             String key = (rows <= MAX_KEPT) ? "consumer_id" : "consumer_id || ''";
-            kept.addAll(this.jdbc.query(
+            List<Object[]> young = this.jdbc.query(
                     YOUNG.formatted(table, key, MAX_KEPT + 1),
                     (row, number) -> new Object[] {row.getString(1)},
                     consumer,
-                    cutoffs.apply(consumer).atOffset(ZoneOffset.UTC)));
+                    cutoffs.apply(consumer).atOffset(ZoneOffset.UTC));
+            expired |= rows > young.size();
+            kept.addAll(young);
             if (kept.size() > MAX_KEPT) {
                 return null;
             }
         }
-        boolean due = kept.isEmpty() ? !consumers.isEmpty() : this.jdbc.queryForObject(LARGE, Boolean.class, table);
+        boolean due = expired && (kept.isEmpty() || this.jdbc.queryForObject(LARGE, Boolean.class, table));
         return due ? kept : null;
     }
 
     /** Deletes expired messages of a consumer from a slot that cannot be emptied, in the order of their ids. */
     private Purged<String> delete(String table, String consumer, String after, int limit) {
+        Instant cutoff = cutoff(consumer);
+        if (cutoff.equals(BEGINNING)) {
+            return new Purged<>(0, after);
+        }
         JdbcTemplate template = this.database.jdbc(ProcessedMessagePurge.TIMEOUT_SECONDS);
         return this.transaction.execute(status -> template.queryForObject(
                 DELETE.formatted(table),
@@ -249,7 +255,7 @@ public final class RingCleanup implements CleanupTask {
                 consumer,
                 consumer,
                 after,
-                cutoff(consumer).atOffset(ZoneOffset.UTC),
+                cutoff.atOffset(ZoneOffset.UTC),
                 limit));
     }
 }

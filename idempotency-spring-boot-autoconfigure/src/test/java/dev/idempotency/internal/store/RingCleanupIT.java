@@ -137,6 +137,15 @@ class RingCleanupIT {
         assertThat(rows()).isEqualTo(20_100);
     }
 
+    /** Else it would be emptied, and all of it put back, by every run. */
+    @Test
+    void aSlotOfWhichNothingHasExpiredIsLeftAlone() {
+        this.jdbc.update("delete from " + this.table);
+        fill("idle", daysAgo(40), RingCleanup.MAX_KEPT);
+        this.jdbc.update("update %s set record_topic = repeat('t', 249)".formatted(this.table));
+        assertThat(empty()).isFalse();
+    }
+
     @Test
     void anAbandonedConsumerGoesWithTheSlot() {
         fill("abandoned", daysAgo(31), 10);
