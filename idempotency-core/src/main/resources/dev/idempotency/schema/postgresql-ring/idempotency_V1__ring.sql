@@ -64,7 +64,8 @@ create table if not exists idempotency_ring (
 create unique index if not exists idempotency_ring_only_row on idempotency_ring ((true));
 
 -- Refuses ids with a time in the table of processed messages itself, once these belong into a slot: same id, same table.
--- The lock has the next step of the switch wait for whoever is about to commit one. It is no error of the message.
+-- The lock has the next step of the switch wait for whoever is about to commit one. The state is that of an outage: it is no
+-- error of the message.
 create or replace function idempotency_ring_refuse() returns trigger language plpgsql
     security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -73,7 +74,7 @@ begin
     execute format('select state from %I.idempotency_ring for share', tg_table_schema) into found_state;
     if found_state in ('drain', 'ring') then
         raise exception 'The id % belongs into a slot of the ring, as idempotency_ring.state is %', new.message_id, found_state
-            using errcode = '55000', hint = 'Set idempotency.retention-mode=ring in every instance.';
+            using errcode = '58000', hint = 'Set idempotency.retention-mode=ring in every instance.';
     end if;
     return new;
 end $$;

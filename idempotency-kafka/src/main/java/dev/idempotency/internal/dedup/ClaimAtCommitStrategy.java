@@ -34,9 +34,11 @@ record ClaimAtCommitStrategy(
     /** Claims first while a table is being switched to a ring, as that may take more than one statement. */
     @Override
     public ClaimStrategy within(boolean ownTransaction) {
-        return (ownTransaction && !this.claimFirst.expectsDuplicates() && this.ring.isComplete())
-                ? this
-                : this.claimFirst;
+        return (ownTransaction && !this.claimFirst.expectsDuplicates() && isComplete()) ? this : this.claimFirst;
+    }
+
+    private boolean isComplete() {
+        return StoreExceptionTranslator.attempt(() -> "read the state of the ring", this.ring::isComplete);
     }
 
     /** The server skips the commit if the insert fails, so that a violation leaves nothing behind. */
