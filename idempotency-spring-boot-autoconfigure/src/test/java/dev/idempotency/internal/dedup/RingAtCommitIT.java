@@ -62,8 +62,8 @@ class RingAtCommitIT {
         this.server.start(RetentionMode.RING);
         InboundMessage message = message(new MessageId("billing", RingServer.id(Instant.now())));
         assertThatException()
-                .isThrownBy(() ->
-                        this.server.transaction.executeWithoutResult(status -> atCommit(old).commit(List.of(message))))
+                .isThrownBy(() -> this.server.transaction.executeWithoutResult(
+                        status -> atCommit(old).commit(List.of(message))))
                 .withStackTraceContaining("belongs into a slot of the ring")
                 .satisfies(failure -> assertThat(new DatabaseFailureClassifier().classify(failure))
                         .isEqualTo(FailureKind.OUTAGE));
