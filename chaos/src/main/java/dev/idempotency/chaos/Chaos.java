@@ -1,11 +1,11 @@
 package dev.idempotency.chaos;
 
-/** Runs listeners of every kind in processes that are killed, and shows what was lost and what was applied twice. */
+/** Runs listeners of every kind in processes that are killed, and reports messages that were lost or applied twice. */
 public final class Chaos {
 
     private Chaos() {}
 
-    /** Ends with 1 if a promise was broken. */
+    /** Exits with 1 if a guarantee was violated. */
     public static void main(String[] arguments) throws Exception {
         Options options;
         try {

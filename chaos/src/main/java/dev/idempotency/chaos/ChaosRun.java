@@ -23,15 +23,15 @@ import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.util.FileSystemUtils;
 
-/** One run: messages and faults side by side, then calm until everything has been consumed, then the check. */
+/** A run: messages and faults at the same time, then no more faults until all messages are consumed, then the check. */
 final class ChaosRun {
 
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
-    /** How long consumption may stall after the last fault before the run is given up. */
+    /** The maximum time without progress after the last fault. */
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-    /** So many that every consumer has some to show that it is at work. */
+    /** Enough messages for every consumer to show that it is working. */
     private static final int PROBES = 50;
 
     private final Options options;
@@ -39,7 +39,7 @@ final class ChaosRun {
     private final Path directory;
     private int faults;
 
-    /** How many messages may have been sent. */
+    /** The number of messages that may have been sent so far. */
     private volatile long allowed;
 
     ChaosRun(Options options, Consumer<String> progress) {
@@ -99,7 +99,7 @@ final class ChaosRun {
         }
     }
 
-    /** Neither gets ahead of the other, so that there are faults while there are messages. */
+    /** Sends messages and injects faults in step, so that faults happen while messages are sent. */
     private void disturb(MessageSource source, FaultInjector injector, EffectsWatch effects, Servers servers)
             throws InterruptedException, ExecutionException {
         Thread sender = new Thread(() -> send(source), "messages");
@@ -128,8 +128,8 @@ final class ChaosRun {
     }
 
     /**
-     * What is broken shows only if the fault finds every consumer in the midst of messages: those that were started again
-     * are waited for, however long that takes, before more is sent.
+     * Sends a few messages and waits until every consumer has processed them, however long a restart takes: a fault reveals
+     * the sabotage only if it hits consumers at work.
      */
     private void awaitAtWork(MessageSource source, Servers servers) throws InterruptedException, ExecutionException {
         this.allowed = Math.min(shareOfMessages(this.faults) + PROBES, this.options.messages());
@@ -143,7 +143,7 @@ final class ChaosRun {
         }
     }
 
-    /** Keeps to the rate, whatever the broker does; where consumers are waited for, that time does not count. */
+    /** Sends at the given rate, whatever the broker does; time spent on waiting for consumers does not count. */
     private void send(MessageSource source) {
         long start = System.nanoTime();
         long before = 0;
@@ -167,14 +167,14 @@ final class ChaosRun {
         }
     }
 
-    /** How many messages may have been sent with so many faults. */
+    /** The number of messages that may have been sent after this many faults. */
     private long shareOfMessages(int faults) {
         return (this.options.faults() > 0)
                 ? (long) this.options.messages() * faults / this.options.faults()
                 : this.options.messages();
     }
 
-    /** Where the partitions ended when all had been consumed; replays may come later. */
+    /** Returns the end offsets when all records were consumed; replays may add more. */
     private Map<TopicPartition, Long> awaitCaughtUp(Servers servers) throws InterruptedException, ExecutionException {
         Topics topics = new Topics(servers.bootstrapServers());
         long lastProgress = System.nanoTime();
@@ -233,7 +233,7 @@ final class ChaosRun {
                 calls.isEmpty() ? null : checker.stepSummary());
     }
 
-    /** The logs of a failed run are kept. */
+    /** Deletes the logs of a successful run. */
     private void deleteLogs() throws IOException {
         try (var files = Files.list(this.directory)) {
             for (Path file : files.filter(each -> each.toString().matches(".*\\.(log|counts|calls)"))

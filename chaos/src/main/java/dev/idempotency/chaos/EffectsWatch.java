@@ -4,7 +4,7 @@ import dev.idempotency.chaos.fault.Servers;
 import java.time.Duration;
 import org.springframework.dao.DataAccessException;
 
-/** Looks every second how much was applied, and so for how long nothing was. */
+/** Polls the number of effects, and measures the longest time without a new one. */
 final class EffectsWatch implements AutoCloseable {
 
     private static final Duration INTERVAL = Duration.ofMillis(500);
@@ -27,7 +27,7 @@ final class EffectsWatch implements AutoCloseable {
         return watch;
     }
 
-    /** Sends messages until the first of them are applied: faults before that would test the start alone. */
+    /** Sends messages until the first of them are applied: earlier faults would only test the start-up. */
     void awaitFirst(MessageSource source) throws InterruptedException {
         while (this.count == 0) {
             source.sendNext();
@@ -36,7 +36,7 @@ final class EffectsWatch implements AutoCloseable {
         this.longestPause = 0;
     }
 
-    /** About how much was applied; what was rolled back counts, too, as counting all would take too long. */
+    /** The approximate number of effects, including rolled back ones, as an exact count would take too long. */
     long count() {
         return this.count;
     }
@@ -56,7 +56,7 @@ final class EffectsWatch implements AutoCloseable {
                 }
                 Thread.sleep(INTERVAL.toMillis());
             } catch (DataAccessException ex) {
-                // The database is down, which is what we are here for.
+                // The database is down, as intended.
             } catch (InterruptedException ex) {
                 return;
             }

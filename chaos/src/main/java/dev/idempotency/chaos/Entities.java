@@ -1,6 +1,6 @@
 package dev.idempotency.chaos;
 
-/** Of which entity a message carries the state. Its version is the message's own number. */
+/** Maps messages to the entities whose state they contain. The version is the message's number. */
 public final class Entities {
 
     private static final int COUNT = 500;

@@ -17,8 +17,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the messages: of a fifth of them a copy, at once or late, on the same partition or on another one; a few that fail
- * once, and a few that always fail. What could not be sent is sent again until it could.
+ * Sends the messages. A fifth of them get a copy, soon or late, in the same or another partition; a few fail once, and a few
+ * always fail. A message that could not be sent is retried until it succeeds.
  */
 final class MessageSource implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class MessageSource implements AutoCloseable {
     private final List<MessageKind> messages = new ArrayList<>();
     private int duplicates;
 
-    /** {@code timed} is whether the ids of messages carry their time. */
+    /** {@code timed} is whether the ids of messages contain their time. */
     MessageSource(String bootstrapServers, int partitions, long seed, boolean timed) {
         this.timed = timed;
         this.producer = new KafkaProducer<>(
@@ -58,7 +58,7 @@ final class MessageSource implements AutoCloseable {
         this.random = new Random(seed);
     }
 
-    /** Sends the next message, and whatever is due besides. */
+    /** Sends the next message, and all copies that are due. */
     void sendNext() {
         String id = String.valueOf(this.messages.size());
         MessageKind kind = kindOf(this.random.nextDouble());
@@ -76,7 +76,7 @@ final class MessageSource implements AutoCloseable {
         sendDue(this.messages.size());
     }
 
-    /** Sends all that is left, and waits until the broker has it. */
+    /** Sends all remaining copies, and waits until the broker has stored them. */
     void finish() throws InterruptedException {
         sendDue(Long.MAX_VALUE);
         while (this.underway.get() > 0 || !this.failed.isEmpty()) {
@@ -85,7 +85,7 @@ final class MessageSource implements AutoCloseable {
         }
     }
 
-    /** The kinds of all messages; their ids are their positions in it. */
+    /** The kinds of all messages, by id. */
     List<MessageKind> messages() {
         return this.messages;
     }

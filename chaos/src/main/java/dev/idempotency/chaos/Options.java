@@ -15,16 +15,16 @@ import java.util.stream.Stream;
 /**
  * Options of a run.
  *
- * @param seed decides on messages and faults: the same seed gives the same of both, though not at the same moment
- * @param messages how many different messages are sent; duplicates come on top
- * @param faults how many faults there are
- * @param rate messages sent per second
- * @param processes JVMs that consume
+ * @param seed determines messages and faults: the same seed results in the same ones, though not at the same time
+ * @param messages the number of different messages, without duplicates
+ * @param faults the number of faults
+ * @param rate the number of messages sent per second
+ * @param processes the number of consuming JVMs
  * @param only the kinds of faults; by default all
- * @param listeners the listeners, by their profiles; by default all that go with the sabotage
- * @param ring whether claims are in a ring of tables, whose slots are emptied all the time
- * @param sabotage what is broken in the consumers, so that the checker has something to find
- * @param results where reports, and the logs of a run that failed, are written
+ * @param listeners the profiles of the listeners; by default all that work with the sabotage
+ * @param ring whether claims are in a ring of tables, whose slots are emptied continuously
+ * @param sabotage a fault in the consumers that the checker must find
+ * @param results the directory for reports and for the logs of failed runs
  */
 public record Options(
         long seed,

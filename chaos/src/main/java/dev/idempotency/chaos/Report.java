@@ -14,13 +14,13 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * The result of a run.
  *
- * @param options how it was to be
- * @param faults faults by kind
- * @param messages different messages
- * @param duplicates copies that were sent besides
- * @param took from the first message to the last one consumed
- * @param longestRecovery the longest time between two moments in which anything was applied
- * @param verdicts what became of them, by consumer
+ * @param options the options of the run
+ * @param faults the number of faults by kind
+ * @param messages the number of different messages
+ * @param duplicates the number of additional copies
+ * @param took the time from the start to the last consumed message
+ * @param longestRecovery the longest time without a new effect
+ * @param verdicts the outcomes of messages by consumer
  * @param steps how often steps were called; {@code null} if there were none
  */
 record Report(

@@ -3,18 +3,18 @@ package dev.idempotency.chaos;
 import java.time.Instant;
 
 /**
- * A line in the books of those who are called by steps.
+ * A line in the log of the system that is called by steps.
  *
- * @param at when it was written; all processes have one clock
+ * @param at when it was written; all processes share one clock
  * @param messageId the message
- * @param attempt which attempt of the message
+ * @param attempt the id of the attempt
  */
 public record StepLine(Instant at, String messageId, String attempt, Event event) {
 
     /** The event. */
     public enum Event {
 
-        /** The listener was called, and is about to take its first step. */
+        /** The listener was called, before its first step. */
         BEGUN,
 
         /** {@code step} has called. */

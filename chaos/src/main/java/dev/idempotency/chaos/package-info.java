@@ -1,4 +1,4 @@
-/** The measured safety: real processes, real faults, and a count of what was lost or applied twice. */
+/** Measures safety: real processes, real faults, and a count of messages that were lost or applied twice. */
 @NullMarked
 package dev.idempotency.chaos;
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Short runs with all faults; and whether the checker finds what is broken on purpose. */
+/** Short runs with all faults, and runs with sabotage that the checker must find. */
 class ChaosIT {
 
     @Test
@@ -24,7 +24,7 @@ class ChaosIT {
         assertClean(3_000, "--faults=20", "--rate=100", "--processes=3", "--seed=2026");
     }
 
-    /** Slots are two seconds wide, and are emptied while messages are claimed in them. */
+    /** Slots are two seconds wide and are emptied while messages are claimed in them. */
     @Test
     void nothingIsLostOrAppliedTwiceInARingWhoseSlotsAreEmptied() throws Exception {
         Report report = run(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks every interleaving of the ring's protocol with Spin, and that Spin finds the faults of broken variants. */
+/** Checks every interleaving of the ring's protocol with Spin, and that Spin finds the bugs of broken variants. */
 class RingModelIT {
 
     private static final Path MODEL = Path.of("src/main/promela/ring.pml").toAbsolutePath();

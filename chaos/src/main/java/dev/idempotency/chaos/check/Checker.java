@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Holds what was sent against what was applied and dead-lettered. */
+/** Compares the messages sent with those applied and dead-lettered. */
 public final class Checker {
 
     private final EachOnce ofMessages;
@@ -22,14 +22,14 @@ public final class Checker {
     private final Map<String, Map<String, Long>> rows = new HashMap<>();
 
     /**
-     * A checker of a run that is over.
+     * Creates a checker of a completed run.
      *
-     * @param messages the kinds of all messages; their ids are their positions in it
-     * @param records the kinds of what is in the records of the topic, by {@link RecordId}
-     * @param jdbc where the effects are
+     * @param messages the kinds of all messages; a message's position is its id
+     * @param records the kinds of the messages in the topic, by {@link RecordId}
+     * @param jdbc the database of the effects
      * @param deadLetters the ids of dead letters, by consumer
-     * @param meters what meters say was processed: by instance, then by consumer
-     * @param calls what was called in steps
+     * @param meters the processed counts of the meters: by instance, then by consumer
+     * @param calls the calls made in steps
      * @param unknown the ids of messages that were dead-lettered because the outcome of a step is unknown
      */
     public Checker(
@@ -77,7 +77,7 @@ public final class Checker {
         return consumer.startsWith("version") ? this.ofVersions : this.ofMessages;
     }
 
-    /** Less is possible where a commit got through and its answer did not; more never. */
+    /** Meters may count less, if the response to a commit was lost, but never more. */
     private List<String> overcounted(String consumer) {
         return this.meters.entrySet().stream()
                 .filter(instance ->

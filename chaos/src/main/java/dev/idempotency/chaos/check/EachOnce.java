@@ -10,13 +10,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * All that was sent is applied once, or dead-lettered if it always fails.
+ * Expects that every message is applied once, or dead-lettered if it always fails.
  *
- * @param sent kinds by id: of the message, or of the record for consumers that distinguish records
+ * @param sent kinds by id of the message, or of the record for consumers that distinguish records
  */
 public record EachOnce(Map<String, MessageKind> sent) implements Expectation {
 
-    /** Each of these messages, whose ids are their positions, however often it was sent. */
+    /** Expects each of these messages once, however often it was sent. A message's position is its id. */
     public static EachOnce ofMessages(List<MessageKind> messages) {
         return new EachOnce(
                 IntStream.range(0, messages.size()).boxed().collect(Collectors.toMap(String::valueOf, messages::get)));

@@ -3,14 +3,14 @@ package dev.idempotency.chaos.check;
 import java.util.List;
 import java.util.Set;
 
-/** The promise of a strategy, checked against the messages sent. */
+/** The guarantee of a strategy, which is checked against the messages sent. */
 public interface Expectation {
 
     /**
-     * Holds what became of the messages of a consumer against it.
+     * Checks the outcomes of a consumer's messages.
      *
-     * @param applied the ids of what was applied, in order
-     * @param dead the ids of what was dead-lettered
+     * @param applied the ids of applied messages, in order
+     * @param dead the ids of dead-lettered messages
      */
     Verdict check(String consumer, List<String> applied, Set<String> dead);
 }

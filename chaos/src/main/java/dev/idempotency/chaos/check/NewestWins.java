@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The versions of each entity are applied in ascending order, none twice, and the newest that does not always fail
- * in any case. Others may have been too old when they arrived. One that always fails is too old at times, but not if all that
- * are newer fail as well.
+ * Expects that the versions of each entity are applied in ascending order and none twice, and that the newest version that
+ * does not always fail is applied. Older versions may have been stale on arrival. A version that always fails may have been
+ * stale, too, unless all newer versions fail as well.
  *
  * @param messages the kinds of all messages; a message's position is its id, and the version of its {@link Entities entity}
  */
@@ -44,7 +44,7 @@ public record NewestWins(List<MessageKind> messages) implements Expectation {
                 List.of());
     }
 
-    /** From the newest to the oldest: of each entity down to the first that can be applied. */
+    /** Goes from the newest version to the oldest, for each entity down to the first that can be applied. */
     private List<String> lost(Set<String> applied, Set<String> dead) {
         List<String> lost = new ArrayList<>();
         Set<Integer> done = new HashSet<>();

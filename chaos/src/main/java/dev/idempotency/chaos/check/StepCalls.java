@@ -12,12 +12,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Everything was applied once or dead-lettered, and no step was repeated that must not be: one that was recorded when an attempt
- * began is not called by it, and one that is called at most once is never called twice. Messages of which the outcome of a step
- * is unknown are dead-lettered.
+ * Expects that every message is applied once or dead-lettered, and that steps are not repeated: an attempt does not call a step
+ * that was recorded before it began, and an at-most-once step is never called twice. Messages with an unknown outcome of a step
+ * are dead-lettered.
  *
- * @param each what holds for the messages
- * @param lines the books of those who were called
+ * @param each the expectation for the messages
+ * @param lines the log of the called system
  * @param unknown the ids of messages that were dead-lettered because the outcome of a step is unknown
  */
 public record StepCalls(EachOnce each, List<StepLine> lines, Set<String> unknown) implements Expectation {
@@ -44,12 +44,12 @@ public record StepCalls(EachOnce each, List<StepLine> lines, Set<String> unknown
                 List.of());
     }
 
-    /** A copy of the message may come when somebody who was suspended in the call has recorded that it happened. */
+    /** A copy of such a message may succeed after an instance that was suspended in the call has recorded the step. */
     private List<String> withoutUnknown(List<String> ids) {
         return ids.stream().filter(id -> !this.unknown.contains(id)).toList();
     }
 
-    /** Attempts that called what had been recorded before they began. */
+    /** Calls of a step that was recorded before their attempt began. */
     private List<String> calledInVain() {
         Map<String, Instant> recorded = first(Event.RECORDED, StepLine::messageId);
         Map<String, Instant> begun = first(Event.BEGUN, StepLine::attempt);
@@ -75,7 +75,7 @@ public record StepCalls(EachOnce each, List<StepLine> lines, Set<String> unknown
                 .collect(Collectors.groupingBy(StepLine::messageId, TreeMap::new, Collectors.counting()));
     }
 
-    /** How often each was called, for the report. */
+    /** Returns how often steps were called, for the report. */
     public String summary() {
         Map<String, Long> charges = calls(Event.CHARGED);
         Map<String, Long> mails = calls(Event.MAILED);

@@ -28,7 +28,7 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.springframework.kafka.support.KafkaHeaders;
 
-/** Reads from the broker: the positions of groups, and the dead letters. */
+/** Reads the positions of groups and the dead letters from the broker. */
 public final class Topics {
 
     private final String bootstrapServers;
@@ -38,14 +38,14 @@ public final class Topics {
     }
 
     /**
-     * How far groups are.
+     * The progress of groups.
      *
-     * @param lag records that they have still to consume, all together
-     * @param ends where the partitions of their topic end
+     * @param lag the total number of records that they have not consumed yet
+     * @param ends the end offsets of the topic's partitions
      */
     public record Progress(long lag, Map<TopicPartition, Long> ends) {}
 
-    /** How far groups are with a topic. */
+    /** Returns the progress of groups with a topic. */
     public Progress progress(String topic, int partitions, Collection<String> groups)
             throws ExecutionException, InterruptedException {
         try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, this.bootstrapServers))) {
@@ -70,8 +70,8 @@ public final class Topics {
     }
 
     /**
-     * The ids in dead-letter topics, by the group that gave them up: of messages, or of records where these are told apart,
-     * then only of those before the given ends.
+     * Returns the ids in dead-letter topics by group: ids of messages, or, for groups that distinguish records, ids of records
+     * before the given ends.
      */
     public Map<String, Set<String>> deadLetters(List<String> topics, Map<TopicPartition, Long> ends) {
         Map<String, Set<String>> ids = new HashMap<>();
@@ -93,7 +93,7 @@ public final class Topics {
         return ids;
     }
 
-    /** The ids of messages that were dead-lettered because the outcome of a step is unknown. */
+    /** Returns the ids of messages that were dead-lettered because the outcome of a step is unknown. */
     public Set<String> unknownOutcomes(String topic) {
         Set<String> ids = new HashSet<>();
         read(List.of(topic), Map.of(), record -> {
@@ -104,7 +104,7 @@ public final class Topics {
         return ids;
     }
 
-    /** The kinds of what is in the records of a topic, up to the given ends, by {@link RecordId}. */
+    /** Returns the kinds of the messages in a topic, up to the given ends, by {@link RecordId}. */
     public Map<String, MessageKind> records(String topic, Map<TopicPartition, Long> ends) {
         Map<String, MessageKind> kinds = new HashMap<>();
         read(

@@ -13,7 +13,7 @@ import java.util.List;
  * @param outOfOrder versions that were applied after a newer one of their entity
  * @param wronglyDeadLettered messages that were dead-lettered but do not always fail
  * @param deadLetteredAndApplied messages that were both
- * @param overcounted instances whose meters say that more was processed than was applied
+ * @param overcounted instances whose meters count more processed messages than were applied
  */
 public record Verdict(
         String consumer,

@@ -32,27 +32,27 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The application under test, in a separate JVM: it is killed, stopped and continued, and loses its servers. */
+/** The application under test, in a separate JVM: it is killed, suspended and resumed, and loses its servers. */
 @SpringBootApplication
 public class ConsumerApplication {
 
     public static final String TOPIC = "chaos";
     public static final String DEAD_LETTERS = TOPIC + "-dlt";
 
-    /** Dead letters of the listener with its own error handler. */
+    /** The dead-letter topic of the listener with a custom error handler. */
     public static final String OWN_DEAD_LETTERS = TOPIC + "-own-dlt";
 
-    /** A process that is suspended for longer has lost its partitions. */
+    /** A process that is suspended for longer loses its partitions. */
     public static final int MAX_POLL_INTERVAL_SECONDS = 9;
 
-    /** Creates what the application does not create by itself. */
+    /** Creates the tables that the application does not create. */
     public static final List<String> TABLES =
             List.of(Effects.TABLE, UniqueListener.TABLE, SabotagedStore.TABLE, SlotEmptier.TABLE);
 
     /**
-     * Starts it.
+     * Starts the application.
      *
-     * @param arguments instance, JDBC URL, brokers, sabotage, profiles (listeners, and perhaps ring), and the file for its counts
+     * @param arguments instance, JDBC URL, brokers, sabotage, profiles (listeners, and optionally ring), and the file for counts
      */
     public static void main(String[] arguments) {
         Sabotage sabotage = Sabotage.valueOf(arguments[3]);
@@ -86,13 +86,13 @@ public class ConsumerApplication {
         application.run();
     }
 
-    /** Writes the results of steps. */
+    /** Serializes the results of steps. */
     @Bean
     JsonMapper jsonMapper() {
         return JsonMapper.builder().build();
     }
 
-    /** Calls some of the listeners again when they fail, as aspects for retries do. */
+    /** Calls some of the listeners again when they fail, like an aspect for retries. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static Advisor retryingAspect() {

@@ -11,7 +11,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** Writes down, once the listeners have stopped in good order, what the meters say was processed. */
+/** Writes the processed counts of the meters to a file after an orderly stop of the listeners. */
 @Component
 class CountsAtStop implements SmartLifecycle {
 
@@ -29,7 +29,7 @@ class CountsAtStop implements SmartLifecycle {
         this.running = true;
     }
 
-    /** Called after the containers have stopped: theirs is a higher phase. */
+    /** Called after the containers have stopped, as they have a higher phase. */
     @Override
     public void stop() {
         this.running = false;

@@ -10,11 +10,11 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** The work of all listeners: a row per message that was applied, in a table that takes it twice, too. */
+/** The work of all listeners: a row per applied message, in a table that allows duplicates. */
 @Component
 class Effects {
 
-    /** The numbers of rows are given in the order of the work, as far as it waited for one another. */
+    /** The numbers of rows reflect the order of the work, as far as it was serialized. */
     static final String TABLE = """
             create table if not exists effect (
                 number bigint generated always as identity primary key,
@@ -48,7 +48,7 @@ class Effects {
         apply(consumer, payloads.stream().map(MessageKind::idOfPayload).toList(), payloads);
     }
 
-    /** For consumers that distinguish records: a message that was published twice counts as two. */
+    /** Applies records for consumers that distinguish them: a message that was published twice counts as two. */
     void applyRecords(String consumer, List<ConsumerRecord<String, String>> records) {
         apply(
                 consumer,
@@ -70,7 +70,7 @@ class Effects {
         payloads.forEach(payload -> failIfItMust(consumer, payload));
     }
 
-    /** After the work, so that a failure has something to undo. */
+    /** Called after the work, so that there is something to roll back. */
     private void failIfItMust(String consumer, String payload) {
         MessageKind kind = MessageKind.ofPayload(payload);
         boolean fails = kind == MessageKind.POISON

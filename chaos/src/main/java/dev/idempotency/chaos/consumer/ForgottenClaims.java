@@ -3,7 +3,7 @@ package dev.idempotency.chaos.consumer;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Deletes a listener's claims in its own transaction, so that no duplicate is recognised. */
+/** Deletes a listener's claims in the listener's transaction, so that no duplicate is recognized. */
 final class ForgottenClaims {
 
     private static final List<String> TABLES =
@@ -16,7 +16,7 @@ final class ForgottenClaims {
         if (consumer.equals("unique")) {
             jdbc.update("delete from unique_work");
         } else if (consumer.equals("offset")) {
-            // Only a redelivery shows it: so that somebody is killed in the midst of a poll.
+            // Only a redelivery reveals it, so leave time for a kill during a poll.
             OffsetsFirst.pause(20);
         }
     }

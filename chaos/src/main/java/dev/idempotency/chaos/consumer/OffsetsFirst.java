@@ -11,7 +11,7 @@ import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.stereotype.Component;
 
-/** Commits the offsets of records before the listener is called with them: what a crash interrupts is lost. */
+/** Commits the offsets of records before the listener is called with them, so that a crash in between loses them. */
 @Component
 @ConditionalOnProperty(name = "chaos.sabotage", havingValue = "OFFSET_FIRST")
 class OffsetsFirst implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
@@ -32,7 +32,7 @@ class OffsetsFirst implements RecordInterceptor<Object, Object>, BatchIntercepto
         return records;
     }
 
-    /** Long enough for somebody to be killed in between. */
+    /** Leaves time for a kill. */
     static void pause(int millis) {
         try {
             Thread.sleep(millis);

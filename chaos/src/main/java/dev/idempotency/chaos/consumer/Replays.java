@@ -15,7 +15,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
-/** Sends a failed message of the inbox again, now and then, as an operator does. */
+/** Replays a failed message of the inbox now and then, like an operator. */
 @Component
 @Profile("inbox")
 class Replays implements DisposableBean {

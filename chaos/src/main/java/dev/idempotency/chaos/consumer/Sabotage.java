@@ -6,17 +6,18 @@ import java.util.List;
 public enum Sabotage {
     NONE,
 
-    /** The claim is committed before the work: what fails then is lost. */
+    /** The claim is committed before the work, so that failed messages are lost. */
     SEPARATE_CLAIM,
 
-    /** Offsets are committed before the work: what a crash interrupts is lost. */
+    /** Offsets are committed before the work, so that a crash loses messages. */
     OFFSET_FIRST,
 
-    /** Nothing stays claimed: duplicates are applied, and old versions after new ones. */
+    /** Claims are deleted, so that duplicates are applied, and old versions after new ones. */
     NO_CLAIM;
 
     /**
-     * Returns the profiles of the listeners that can run with it. Only claims of ids can be committed separately, a kill rarely hits the moment between a batch and its offsets, and only the newest version has to arrive.
+     * Returns the profiles of the listeners that can reveal it. Only claims of ids can be committed separately, a kill rarely
+     * happens between a batch and its offsets, and only the newest version must arrive.
      */
     public List<String> listeners() {
         return switch (this) {

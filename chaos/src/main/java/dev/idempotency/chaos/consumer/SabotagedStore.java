@@ -14,7 +14,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A store as people write it who get it wrong: what it has claimed stays claimed, whatever becomes of the work. */
+/** A store with a common mistake: claims are committed separately, and stay when the work is rolled back. */
 class SabotagedStore implements ProcessedMessageStore {
 
     static final String TABLE = """

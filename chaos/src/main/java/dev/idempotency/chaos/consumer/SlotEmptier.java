@@ -15,14 +15,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * Empties the slots that messages are being claimed in, far more often than any cleanup: expired rows of another consumer
- * are put into a slot, which is then emptied. What listeners have claimed has not expired, and must be put back.
+ * Empties the slots in which messages are being claimed, far more often than any cleanup: expired rows of another consumer
+ * are put into a slot, which is then emptied. The claims of listeners have not expired, and must be put back.
  */
 @Component
 @Profile("ring")
 class SlotEmptier implements SmartLifecycle, Runnable {
 
-    /** As many rows as make a slot worth emptying. */
+    /** Inserts enough rows for a slot to be emptied. */
     private static final String FILL = """
             insert into idempotency_processed_%d
                 (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
-/** Calls others, who keep their own books: lines in a file, which no fault takes away. */
+/** Calls an external system in steps: a file with a line per call, which no fault affects. */
 @Component
 @Profile("steps")
 class StepsListener {

@@ -1,4 +1,4 @@
-/** The application under test, in separate JVMs: listeners of every kind, and ways to sabotage them. */
+/** The application under test, in separate JVMs: listeners of every kind, and built-in faults for testing the checker. */
 @NullMarked
 package dev.idempotency.chaos.consumer;
 

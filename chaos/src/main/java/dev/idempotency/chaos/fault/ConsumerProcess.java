@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One of the consuming JVMs. Each start is an instance with a unique name, which its effects carry. */
+/** One of the consuming JVMs. Each start is an instance with a unique name, which its effects include. */
 public final class ConsumerProcess {
 
     private static final int STOP_SECONDS = 60;
@@ -72,7 +72,7 @@ public final class ConsumerProcess {
         return this.process != null && this.process.isAlive();
     }
 
-    /** As {@code kill -9} does. */
+    /** Kills the process, like {@code kill -9}. */
     public synchronized void kill() {
         if (this.process != null) {
             this.process.destroyForcibly().onExit().join();
@@ -88,7 +88,7 @@ public final class ConsumerProcess {
         signal("CONT");
     }
 
-    /** Ends in good order, or is killed if it does not. */
+    /** Stops the process in an orderly way, or kills it if that fails. */
     public synchronized void stop() throws InterruptedException {
         if (this.process != null) {
             this.process.destroy();
@@ -98,7 +98,7 @@ public final class ConsumerProcess {
         }
     }
 
-    /** Returns the processed counts of the instances that were stopped in an orderly way: by instance, then by consumer. */
+    /** Returns the processed counts of the instances that had an orderly stop: by instance, then by consumer. */
     public Map<String, Map<String, Long>> counts() throws IOException {
         Map<String, Map<String, Long>> counts = new TreeMap<>();
         for (String instance : this.instances) {
@@ -114,7 +114,7 @@ public final class ConsumerProcess {
         return counts;
     }
 
-    /** Returns the calls that its instances made in steps. */
+    /** Returns the calls that the instances made in steps. */
     public List<StepLine> calls() throws IOException {
         List<StepLine> calls = new ArrayList<>();
         for (String instance : this.instances) {

@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Random;
 
-/** A fault that is injected and then healed. */
+/** A fault that is injected and then repaired. */
 public enum Fault {
 
-    /** A consumer dies as by {@code kill -9}, and is started again. */
+    /** A consumer is killed, like by {@code kill -9}, and restarted. */
     KILL(8, "consumer killed (`kill -9`)") {
 
         @Override
@@ -18,7 +18,7 @@ public enum Fault {
         }
     },
 
-    /** A consumer is stopped in good order, and started again: a deployment. */
+    /** A consumer is stopped in an orderly way and restarted, as in a deployment. */
     RESTART(3, "consumer stopped and started") {
 
         @Override
@@ -28,7 +28,7 @@ public enum Fault {
         }
     },
 
-    /** A consumer is suspended for longer than its group waits, and returns as a zombie with open transactions. */
+    /** A consumer is suspended for longer than its group waits, and resumes as a zombie with open transactions. */
     ZOMBIE(2, "consumer suspended beyond `max.poll.interval.ms`, then continued") {
 
         @Override
@@ -51,7 +51,7 @@ public enum Fault {
         }
     },
 
-    /** The database ends about half of its sessions. */
+    /** The database terminates about half of its sessions. */
     TERMINATE_BACKENDS(20, "database sessions terminated") {
 
         @Override
@@ -62,7 +62,7 @@ public enum Fault {
         }
     },
 
-    /** The database goes down without a checkpoint, and comes up again. */
+    /** The database is stopped without a checkpoint, and restarted. */
     DATABASE_CRASH(2, "PostgreSQL stopped hard and started") {
 
         @Override
@@ -73,7 +73,7 @@ public enum Fault {
         }
     },
 
-    /** The broker is killed, and started again. */
+    /** The broker is killed and restarted. */
     BROKER_CRASH(1, "broker killed and started") {
 
         @Override
@@ -102,7 +102,7 @@ public enum Fault {
         }
     },
 
-    /** Everything on its way to or from the database takes its time. */
+    /** All traffic to and from the database is delayed. */
     SLOW_DATABASE(8, "connections to the database slowed down") {
 
         @Override
@@ -111,7 +111,7 @@ public enum Fault {
         }
     },
 
-    /** Everything on its way to or from the broker takes its time. */
+    /** All traffic to and from the broker is delayed. */
     SLOW_BROKER(8, "connections to the broker slowed down") {
 
         @Override
@@ -132,10 +132,10 @@ public enum Fault {
         return this.description;
     }
 
-    /** Makes it happen, and returns when it is over; the consumers need not have recovered. */
+    /** Injects the fault, and returns when it is over; consumers may still be recovering. */
     abstract void inject(Servers servers, ConsumerProcess victim, Random random) throws InterruptedException;
 
-    /** One by chance, the cheap ones more often than those that take long. */
+    /** Picks a random fault; quick faults are more likely than slow ones. */
     static Fault pick(Collection<Fault> kinds, Random random) {
         int chosen =
                 random.nextInt(kinds.stream().mapToInt(fault -> fault.weight).sum());

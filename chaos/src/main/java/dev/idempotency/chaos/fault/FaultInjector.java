@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 
-/** Injects one fault after the other, chosen by the seed, and logs each. */
+/** Injects and logs one fault after the other, chosen by the seed. */
 public final class FaultInjector {
 
     private final Servers servers;
@@ -28,7 +28,7 @@ public final class FaultInjector {
         this.log = log;
     }
 
-    /** Injects the next one; a consumer that ended by itself is started again. */
+    /** Restarts consumers that have exited, then injects the next fault. */
     public Fault injectNext() throws InterruptedException {
         for (ConsumerProcess consumer : this.consumers) {
             if (!consumer.isAlive()) {
@@ -45,12 +45,12 @@ public final class FaultInjector {
         return fault;
     }
 
-    /** How many there were of each kind. */
+    /** The number of injected faults by kind. */
     public Map<Fault, Integer> injected() {
         return this.injected;
     }
 
-    /** Nothing goes wrong any more, and everybody is there. */
+    /** Repairs all connections, and resumes or restarts all consumers. */
     public void heal() throws IOException {
         this.servers.databaseProxy().heal();
         this.servers.brokerProxy().heal();

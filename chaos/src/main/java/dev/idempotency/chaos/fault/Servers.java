@@ -17,10 +17,10 @@ import org.postgresql.PGConnection;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** A durable PostgreSQL and a broker, each behind a proxy for the consumers; who checks goes to them directly. */
+/** A durable PostgreSQL and a broker, each behind a proxy for the consumers. The checker bypasses the database's proxy. */
 public final class Servers implements AutoCloseable {
 
-    /** More than the consumers of a group have together, so that each has some. */
+    /** More partitions than consumers in a group, so that each consumer has some. */
     private static final int PARTITIONS = 8;
 
     private final TestPostgresServer postgres;
@@ -38,7 +38,7 @@ public final class Servers implements AutoCloseable {
     public static Servers start() throws IOException {
         ServerSocket forBroker = TcpProxy.listen();
         TestPostgresServer postgres = TestPostgresServer.startDurable();
-        // Its own clients are sent to the proxy, too: that is where it can be reached while nothing is broken.
+        // The broker advertises the proxy, so clients outside the consumers connect through it, too.
         TcpProxy[] brokerProxy = new TcpProxy[1];
         TestBroker broker = TestBroker.startBehindProxy(
                 forBroker.getLocalPort(), port -> brokerProxy[0] = TcpProxy.start(forBroker, port));
@@ -71,23 +71,23 @@ public final class Servers implements AutoCloseable {
         return this.brokerProxy;
     }
 
-    /** The database as the consumers see it. */
+    /** The database's URL for consumers, through the proxy. */
     public String consumersJdbcUrl(String instance) {
         return "jdbc:postgresql://localhost:%d/postgres?user=postgres&password=postgres&socketTimeout=10&connectTimeout=3&reWriteBatchedInserts=true&ApplicationName=%s"
                 .formatted(this.databaseProxy.port(), instance);
     }
 
-    /** The brokers as all clients see them. */
+    /** The broker's address for all clients, through the proxy. */
     public String bootstrapServers() {
         return "localhost:" + this.brokerProxy.port();
     }
 
-    /** The database, past the proxy. */
+    /** The database without the proxy. */
     public JdbcTemplate jdbc() {
         return new JdbcTemplate(new DriverManagerDataSource(this.postgres.jdbcUrl()));
     }
 
-    /** Writes all tables to files, to analyse a failed run. */
+    /** Writes all tables to files, for the analysis of a failed run. */
     public void keepTables(Path directory) throws IOException {
         List<String> tables = jdbc().queryForList(
                         "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Stands between the consumers and a server, and can cut the connections or slow them down. */
+/** A proxy between consumers and a server that can cut connections or slow them down. */
 public final class TcpProxy implements AutoCloseable {
 
     private static final int CHUNK = 8 * 1024;
@@ -27,12 +27,12 @@ public final class TcpProxy implements AutoCloseable {
         this.targetPort = targetPort;
     }
 
-    /** A port to listen on, for a server that must know it before it starts. */
+    /** Opens a port for the proxy of a server that must know it before it starts. */
     public static ServerSocket listen() throws IOException {
         return new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
     }
 
-    /** Passes what comes to {@code server} on to a local port. */
+    /** Forwards connections from {@code server} to a local port. */
     public static TcpProxy start(ServerSocket server, int targetPort) {
         TcpProxy proxy = new TcpProxy(server, targetPort);
         daemon(proxy::accept);
@@ -75,7 +75,7 @@ public final class TcpProxy implements AutoCloseable {
                 daemon(() -> pass(client, target));
                 daemon(() -> pass(target, client));
             } catch (IOException ex) {
-                // The server is away, or this proxy is closed: the client sees a connection that ends.
+                // The server is down, or this proxy is closed: the client's connection is closed.
             }
         }
     }
@@ -94,7 +94,7 @@ public final class TcpProxy implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException ex) {
-            // One side is gone, and so is the other.
+            // One side has closed the connection, so close the other.
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         } finally {
@@ -113,7 +113,7 @@ public final class TcpProxy implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException ex) {
-            // It is closed.
+            // Already closed.
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Three versions of each entity; the tests look at the first entity. */
+/** Uses three versions of each entity; tests vary those of the first entity. */
 class NewestWinsTests {
 
     private static final int ENTITIES = IntStream.iterate(1, i -> i + 1)
@@ -71,7 +71,7 @@ class NewestWinsTests {
         assertThat(check(List.of(OLD, NEWER, NEWEST), Set.of()).doubled()).containsExactly(OLD);
     }
 
-    /** All other entities are as they should be. */
+    /** Checks with these versions of the first entity, while all other entities are correct. */
     private Verdict check(List<String> applied, Set<String> dead) {
         List<String> all = new ArrayList<>(applied);
         IntStream.range(2 * ENTITIES + 1, 3 * ENTITIES)

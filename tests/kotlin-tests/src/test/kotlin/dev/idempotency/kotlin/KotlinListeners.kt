@@ -8,7 +8,7 @@ import org.springframework.kafka.support.KafkaHeaders
 import org.springframework.messaging.handler.annotation.Header
 import org.springframework.messaging.handler.annotation.Payload
 
-/** Listeners as they are written in Kotlin; "open" stands where the plugin kotlin-spring would put it. */
+/** Listeners written in Kotlin; {@code open} is written where the plugin kotlin-spring would add it. */
 open class KotlinListeners(private val jdbc: JdbcClient, private val currency: String = "EUR") {
 
     init {
@@ -60,7 +60,7 @@ open class KotlinListeners(private val jdbc: JdbcClient, private val currency: S
         payments.zip(keys).forEach { (payment, key) -> book("batch", "${payment.id} by $key") }
     }
 
-    /** ConsumerRecord is open to Kotlin, so that for the JVM this is a list of a wildcard. */
+    /** ConsumerRecord is open in Kotlin, so on the JVM the parameter is a list with a wildcard type. */
     @KafkaListener(topics = ["\${batch-of-records}"], batch = "true")
     @IdempotentListener
     open fun batchOfRecords(records: List<ConsumerRecord<String, String?>>) {

@@ -26,7 +26,7 @@ import org.springframework.jdbc.core.simple.JdbcClient
 import org.springframework.kafka.core.KafkaTemplate
 import org.springframework.kafka.support.converter.JacksonJsonMessageConverter
 
-/** One application with all of the listeners, each with a topic of its own. */
+/** One application with all of the listeners, each with a separate topic. */
 class KotlinListenersIT {
 
     @Test
@@ -44,7 +44,7 @@ class KotlinListenersIT {
         send("default-argument", payment("a"), id = "1", key = "k")
         send("default-argument", payment("b"), id = "2")
 
-        // Spring Kafka calls the function with all of its arguments.
+        // Spring Kafka passes all arguments, so the default is not used.
         awaitBookings("defaultArgument", "a by k", "b by null")
         assertThat(consumers("defaultArgument")).containsExactly("kotlin/KotlinListeners.defaultArgument")
     }
@@ -172,12 +172,12 @@ class KotlinListenersIT {
         if (id != null) {
             record.headers().add("message-id", id.toByteArray())
         }
-        @Suppress("UNCHECKED_CAST") // Spring Boot's template, with the serializers for strings.
+        @Suppress("UNCHECKED_CAST") // Spring Boot's template with string serializers.
         val kafka = application.getBean(KafkaTemplate::class.java) as KafkaTemplate<String, String>
         kafka.send(record).get(30, TimeUnit.SECONDS)
     }
 
-    /** The last of them is there once: what was sent before it has been dropped by then, or booked. */
+    /** The last booking shows that all messages before it were booked or dropped. */
     private fun awaitBookings(listener: String, vararg texts: String) {
         await().atMost(Duration.ofSeconds(60)).untilAsserted {
             assertThat(query("select text from booking where listener = ?", listener)).containsExactly(*texts)

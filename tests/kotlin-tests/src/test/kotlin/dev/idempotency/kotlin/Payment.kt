@@ -1,4 +1,4 @@
 package dev.idempotency.kotlin
 
-/** A payload with default arguments, which are the constructor's for what the JSON does not say. */
+/** A payload whose constructor has a default argument for a property that is missing in the JSON. */
 data class Payment(val id: String, val amount: Int = 1)

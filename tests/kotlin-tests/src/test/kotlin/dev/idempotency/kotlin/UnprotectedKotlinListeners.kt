@@ -5,7 +5,7 @@ import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.flow.Flow
 import org.springframework.kafka.annotation.KafkaListener
 
-/** Listeners that would run unprotected, each for a reason of its own. */
+/** Listeners that would run unprotected, each for a different reason. */
 open class UnprotectedKotlinListeners {
 
     @KafkaListener(topics = ["any"])
@@ -25,7 +25,7 @@ open class UnprotectedKotlinListeners {
     fun finalMethod(text: String) = Unit
 }
 
-/** What Kotlin makes of a class, and of its methods, that nobody calls open. */
+/** A class that is not declared open, so Kotlin compiles it and its methods as final. */
 class PlainKotlinListener {
 
     @KafkaListener(topics = ["any"])

@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The door of a broker through which only those come who know a password, encrypted by a certificate made for it.
+ * A listener of a broker that requires a password, encrypted with a generated certificate.
  *
- * @param port where it is
- * @param directory where the broker's key and the certificate are
+ * @param port its port
+ * @param directory the directory of the broker's key and certificate
  */
 record BrokerLogin(int port, Path directory) {
 
@@ -31,7 +31,7 @@ record BrokerLogin(int port, Path directory) {
             listener.name.login.ssl.keystore.password=%7$s
             """;
 
-    /** A door with a new key and certificate. */
+    /** Creates a listener with a new key and certificate. */
     static BrokerLogin create(Path directory) throws IOException {
         BrokerLogin login = new BrokerLogin(TestPostgresServer.freePort(), directory);
         login.keytool(
@@ -68,7 +68,7 @@ record BrokerLogin(int port, Path directory) {
         return this.directory.resolve("broker.p12");
     }
 
-    /** Whom clients are to trust, as PEM. */
+    /** Returns the certificate that clients must trust, as PEM. */
     Path certificate() {
         return this.directory.resolve("broker.pem");
     }

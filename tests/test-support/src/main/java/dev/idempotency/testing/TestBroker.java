@@ -20,7 +20,7 @@ import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
-/** A Kafka broker for one test, in a separate process, which can be killed and restarted with its data. */
+/** A Kafka broker for one test in a separate process, which can be killed and restarted with its data. */
 public final class TestBroker implements AutoCloseable {
 
     private static final String CONFIGURATION = """
@@ -63,16 +63,16 @@ public final class TestBroker implements AutoCloseable {
                 CONFIGURATION.formatted(controllerPort, directory.resolve("data"), autoCreateTopics) + listeners);
     }
 
-    /** Starts a broker, which creates topics by itself or not. */
+    /** Starts a broker, with or without automatic creation of topics. */
     public static TestBroker start(boolean autoCreateTopics) {
         return start(autoCreateTopics, 0, port -> {});
     }
 
     /**
-     * Starts a broker that advertises another port, where a proxy listens.
+     * Starts a broker that advertises the port of a proxy.
      *
      * @param advertisedPort the proxy's port
-     * @param proxy hears before the start which port the broker will listen on
+     * @param proxy called before the start with the port on which the broker will listen
      */
     public static TestBroker startBehindProxy(int advertisedPort, IntConsumer proxy) {
         return start(false, advertisedPort, proxy);
@@ -89,7 +89,7 @@ public final class TestBroker implements AutoCloseable {
         }
     }
 
-    /** Starts a broker that has, beside the one for tests, a door with encryption and login: {@link #loginServers()}. */
+    /** Starts a broker with an additional listener that requires encryption and a login: {@link #loginServers()}. */
     public static TestBroker startWithLogin() {
         try {
             Path directory = Files.createTempDirectory("kafka");
@@ -119,22 +119,22 @@ public final class TestBroker implements AutoCloseable {
         }
     }
 
-    /** Where to connect to. */
+    /** Returns the address to connect to. */
     public String bootstrapServers() {
         return "localhost:" + this.port;
     }
 
-    /** Where to connect to with {@code SASL_SSL}. */
+    /** Returns the address to connect to with {@code SASL_SSL}. */
     public String loginServers() {
         return "localhost:" + login().port();
     }
 
-    /** Whom to trust there, as PEM. */
+    /** Returns the certificate to trust for {@link #loginServers()}, as PEM. */
     public Path certificate() {
         return login().certificate();
     }
 
-    /** With what to log in there. */
+    /** Returns the credentials for {@link #loginServers()}. */
     public static String jaasConfiguration() {
         return "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"%s\" password=\"%s\";"
                 .formatted(BrokerLogin.USER, BrokerLogin.PASSWORD);
@@ -171,7 +171,7 @@ public final class TestBroker implements AutoCloseable {
         }
     }
 
-    /** Starts the broker after it was killed; it has what it had. */
+    /** Restarts the broker after a kill, with its data. */
     public void startAgain() {
         Process started = java("kafka.Kafka", this.configuration.toString());
         this.process = started;

@@ -7,7 +7,7 @@ import java.sql.Statement;
 /** A database for one test class, dropped when closed. */
 public final class TestDatabase implements AutoCloseable {
 
-    /** A session that is still being opened would be missed, and locks the database meanwhile. */
+    /** Waits for sessions that are being opened: they lock the database, and would not be terminated. */
     private static final String AWAIT_THOSE_BEING_LET_IN = """
             do $$ begin
                 while exists (
@@ -29,24 +29,24 @@ public final class TestDatabase implements AutoCloseable {
         this.name = name;
     }
 
-    /** The JDBC URL, with user and password in it. */
+    /** Returns the JDBC URL, including user and password. */
     public String jdbcUrl() {
         return this.jdbcUrl;
     }
 
-    /** Cuts every connection to this database, as a network failure or a server's administrator would. */
+    /** Cuts every connection to this database, like a network failure or an administrator. */
     public void cutConnections() {
         onServer("select pg_terminate_backend(pid) from pg_stat_activity where datname = '" + this.name + "'");
     }
 
-    /** Refuses new connections and cuts the present ones, until {@link #comeBack()}. */
+    /** Refuses new connections until {@link #comeBack()}, and cuts the current ones. */
     public void goAway() {
         onServer("alter database " + this.name + " with allow_connections false");
         onServer(AWAIT_THOSE_BEING_LET_IN.formatted(this.name));
         cutConnections();
     }
 
-    /** Ends what {@link #goAway()} began. */
+    /** Accepts connections again after {@link #goAway()}. */
     public void comeBack() {
         onServer("alter database " + this.name + " with allow_connections true");
     }

@@ -24,12 +24,12 @@ public final class TestKafka {
 
     private TestKafka() {}
 
-    /** Where to connect to. */
+    /** Returns the addresses to connect to. */
     public static String bootstrapServers() {
         return Server.BOOTSTRAP_SERVERS;
     }
 
-    /** Creates a topic that no other test knows and returns its name, which begins with the prefix. */
+    /** Creates a topic with a unique name, which begins with the prefix, and returns the name. */
     public static String createTopic(String prefix, int partitions) {
         String topic = uniqueName(prefix);
         createTopics(partitions, topic);
@@ -52,7 +52,7 @@ public final class TestKafka {
         }
     }
 
-    /** The controller answers before the broker has heard of them, which would tell others that there are none. */
+    /** Waits until the broker knows the topics: the controller responds earlier, and the broker would deny that they exist. */
     private static void awaitKnown(List<String> topics)
             throws InterruptedException, ExecutionException, TimeoutException {
         long start = System.nanoTime();
@@ -69,12 +69,12 @@ public final class TestKafka {
         return Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers()));
     }
 
-    /** The admin client that all tests of this JVM share, since to start one takes longer than to ask it. Not to be closed. */
+    /** Returns the admin client that all tests of this JVM share, as starting one is slow. Must not be closed. */
     public static Admin sharedAdmin() {
         return SharedAdmin.ADMIN;
     }
 
-    /** A name for a topic or a group that no other test uses. */
+    /** Returns a unique name for a topic or a group. */
     public static String uniqueName(String prefix) {
         return prefix + "-" + UUID.randomUUID().toString().substring(0, 8);
     }
@@ -95,16 +95,15 @@ public final class TestKafka {
             }
             EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
             broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
-            // Members of groups with the newer protocol get new assignments with a heartbeat only, by default of 5
-            // s.
+            // With the consumer protocol, members get new assignments with a heartbeat, by default every 5 s.
             broker.brokerProperty("group.consumer.min.heartbeat.interval.ms", "200");
             broker.brokerProperty("group.consumer.heartbeat.interval.ms", "200");
             broker.brokerProperty("auto.create.topics.enable", "true");
             broker.brokerProperty("transaction.state.log.replication.factor", "1");
-            // Compacted topics are looked after every 15 s by default.
+            // By default, topics are compacted every 15 s.
             broker.brokerProperty("log.cleaner.backoff.ms", "200");
             broker.brokerProperty("transaction.state.log.min.isr", "1");
-            // By default it sets spring.kafka.bootstrap-servers, for every application in this JVM.
+            // By default it sets spring.kafka.bootstrap-servers for every application in this JVM.
             broker.brokerListProperty("idempotency.test.kafka.bootstrap-servers");
             broker.afterPropertiesSet();
             Runtime.getRuntime().addShutdownHook(new Thread(broker::destroy, "test-kafka-shutdown"));

@@ -18,7 +18,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The MariaDB server of this JVM's tests, on platforms for which there is an embedded one.
+ * The MariaDB server of this JVM's tests, on platforms with an embedded one.
  *
  * <p>The environment variable {@value #URL_VARIABLE} names another server by its JDBC URL, up to and including the slash
  * before the database's name, with a user who may create databases.
@@ -29,7 +29,7 @@ public final class TestMariaDb {
 
     private TestMariaDb() {}
 
-    /** The JDBC URL of an empty database that is created on first use; nothing where no server can be started. */
+    /** Returns the JDBC URL of an empty database that is created on first use; empty if no server can be started. */
     public static Optional<String> createDatabase() {
         String name = "test_" + UUID.randomUUID().toString().replace("-", "");
         return Optional.ofNullable(Server.URL)
@@ -64,11 +64,11 @@ public final class TestMariaDb {
             }
         }
 
-        /** The binaries go to one folder, whichever JVM comes first: several at once would spoil them for each other. */
+        /** Unpacks the binaries under a lock: all JVMs share their folder, and would corrupt it concurrently. */
         private static DB unpack(DBConfiguration configuration) throws ManagedProcessException {
             Path file = Path.of(System.getProperty("java.io.tmpdir"), "idempotency-mariadb.lock");
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-                // Until it is closed.
+                // Held until the channel is closed.
                 channel.lock();
                 return new PatientDb(configuration);
             } catch (IOException ex) {
@@ -76,10 +76,10 @@ public final class TestMariaDb {
             }
         }
 
-        /** Waits for longer than 30 seconds for its start: the machine may be busy, and its tests would be skipped. */
+        /** Waits longer than the default of 30 seconds for the start: on a busy machine, tests would be skipped. */
         private static final class PatientDb extends DB {
 
-            @SuppressWarnings("this-escape") // As newEmbeddedDB(…) does.
+            @SuppressWarnings("this-escape") // Like newEmbeddedDB(…).
             PatientDb(DBConfiguration configuration) throws ManagedProcessException {
                 super(configuration);
                 this.dbStartMaxWaitInMS = 180_000;
@@ -89,14 +89,14 @@ public final class TestMariaDb {
             }
         }
 
-        /** It was started without looking at users and their privileges, which some tests are about. */
+        /** Enables users and privileges, which some tests need: the server was started without them. */
         private static void haveUsers(String url) throws SQLException {
             try (Connection connection = DriverManager.getConnection(url);
                     Statement statement = connection.createStatement()) {
                 statement.execute("flush privileges");
                 statement.execute("drop user if exists ''@'localhost'");
                 statement.execute("alter user 'root'@'localhost' identified by ''");
-                // Grants everything on databases with the prefix of the tests.
+                // These rows grant everything on databases whose names begin with "test_".
                 statement.execute("delete from mysql.db where user in ('', 'PUBLIC')");
                 statement.execute("flush privileges");
             }

@@ -37,7 +37,7 @@ public final class TestPostgres {
         return new TestDatabase(server, withDatabase(server, name), name);
     }
 
-    /** With patience: a pool that is to have little sets the driver's limit for the whole JVM. */
+    /** Sets a long timeout: a pool with a short one changes the driver's limit for the whole JVM. */
     static Connection connect(String url) throws SQLException {
         Properties properties = new Properties();
         properties.setProperty("loginTimeout", "60");

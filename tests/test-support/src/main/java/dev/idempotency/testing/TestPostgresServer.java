@@ -13,13 +13,13 @@ import java.util.concurrent.TimeoutException;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A PostgreSQL server of one test's own, which can go down and come up again with its data and at its port.
+ * A PostgreSQL server for one test, which can be stopped and restarted with its data and on the same port.
  *
- * <p>Always an embedded one, with {@code synchronous_commit} on: what it has committed must survive.
+ * <p>Always an embedded one, with {@code synchronous_commit} on: committed data must survive.
  */
 public final class TestPostgresServer implements AutoCloseable {
 
-    /** It may have to share the machine; after a hard stop it has to read what it had written since its last checkpoint. */
+    /** Long enough for a busy machine, and for the recovery after a hard stop. */
     static final Duration STARTUP = Duration.ofMinutes(2);
 
     private final Path dataDirectory;
@@ -40,7 +40,7 @@ public final class TestPostgresServer implements AutoCloseable {
         return start(false);
     }
 
-    /** Starts one that waits for the disk ({@code fsync}), as in production. */
+    /** Starts a server that waits for the disk ({@code fsync}), as in production. */
     public static TestPostgresServer startDurable() {
         return start(true);
     }
@@ -59,17 +59,17 @@ public final class TestPostgresServer implements AutoCloseable {
         }
     }
 
-    /** The port that it listens on. */
+    /** Returns the port on which the server listens. */
     public int port() {
         return this.port;
     }
 
-    /** The JDBC URL, with user and password in it. */
+    /** Returns the JDBC URL, including user and password. */
     public String jdbcUrl() {
         return this.postgres.getJdbcUrl("postgres", "postgres");
     }
 
-    /** Stops the server as {@code pg_ctl stop -m immediate} does: without a checkpoint, in the midst of everything. */
+    /** Stops the server like {@code pg_ctl stop -m immediate}: without a checkpoint, and without waiting for transactions. */
     public void stopImmediately() {
         try {
             String pid = Files.readAllLines(this.dataDirectory.resolve("postmaster.pid"))
@@ -88,7 +88,7 @@ public final class TestPostgresServer implements AutoCloseable {
         }
     }
 
-    /** Starts the server again after it was stopped; it recovers what it had committed. */
+    /** Restarts the stopped server, which recovers all committed data. */
     public void startAgain() {
         closeQuietly();
         this.postgres = launch();

@@ -1,4 +1,4 @@
-/** Real servers for tests: one PostgreSQL and one Kafka broker a JVM, started when first asked for. */
+/** Real servers for tests: PostgreSQL, MariaDB and Kafka, one of each per JVM, started at the first use. */
 @NullMarked
 package dev.idempotency.testing;
 
