@@ -32,12 +32,12 @@ import java.util.TreeSet;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 
-/** The command that measures: every scenario with a durable database, and again with a relaxed one where that matters. */
+/** The command that runs every scenario with a durable database, and some of them also with a relaxed one. */
 public final class Benchmarks {
 
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
-    /** Those that have no disk in them, or whose question it does not change. */
+    /** Scenarios without a disk, or whose result does not depend on it. */
     private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16, 17);
 
     /** The scenarios of a short run, unless others are given. */
@@ -62,7 +62,7 @@ public final class Benchmarks {
         end(status);
     }
 
-    /** The embedded broker would keep the JVM alive, and logs errors when it is shut down. */
+    /** Exits, as the embedded broker would keep the JVM alive, and silences errors that it logs at shutdown. */
     private static void end(int status) {
         LoggingSystem logging = LoggingSystem.get(Benchmarks.class.getClassLoader());
         logging.setLogLevel("kafka", LogLevel.OFF);

@@ -12,13 +12,13 @@ import java.util.stream.Collectors;
 /**
  * Options of the command.
  *
- * @param quick whether a short run is enough
+ * @param quick whether to run only briefly
  * @param scenarios the numbers of the scenarios to run
- * @param sizes how much of everything
- * @param selection which listeners
+ * @param sizes the sizes of scenarios
+ * @param selection the listeners to measure
  * @param ring whether ids contain their time and are remembered in a ring of tables
- * @param flushMicros how much longer than on this disk each commit takes
- * @param distanceMicros how much longer than on this machine each round trip to the database takes
+ * @param flushMicros the additional time of each commit, to simulate a slower disk
+ * @param distanceMicros the additional time of each round trip to the database, to simulate a network
  */
 record Options(
         boolean quick,
@@ -87,12 +87,12 @@ record Options(
                 return number;
             }
         } catch (NumberFormatException ex) {
-            // Said below, for both reasons.
+            // Reported below, for both reasons.
         }
         throw new IllegalArgumentException("'" + text + "' is not a positive number. " + USAGE);
     }
 
-    /** Whether the disk or the network are to look slower than they are. */
+    /** Whether a slower disk or network is simulated. */
     boolean isSlowedDown() {
         return this.flushMicros > 0 || this.distanceMicros > 0;
     }

@@ -1,4 +1,4 @@
-/** The command: what it was asked for, and the order in which it is done. */
+/** The command: its options, and the order of the scenarios. */
 @NullMarked
 package dev.idempotency.benchmarks;
 

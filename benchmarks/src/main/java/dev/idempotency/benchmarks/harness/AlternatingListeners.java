@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /**
- * Listeners that are all started, of which one runs at a time: what is compared is measured within the same moment, by
- * consumers that are not started again for it.
+ * Started listeners of which one runs at a time: compared listeners are measured within a short time, without a restart of
+ * their consumers.
  */
 public final class AlternatingListeners implements AutoCloseable {
 
@@ -21,8 +21,8 @@ public final class AlternatingListeners implements AutoCloseable {
     private final Map<String, List<DeliveryGate>> gates = new LinkedHashMap<>();
 
     /**
-     * Starts the containers, by the ids of their listeners. None of their consumers is given a record before all of them
-     * have their partitions: one that waits at its gate would keep the others from getting theirs.
+     * Starts the containers, which are given by the ids of their listeners. No consumer gets a record before all of them have
+     * their partitions: a consumer that waits at its gate would block the assignment of the others.
      */
     AlternatingListeners(
             Map<String, ConcurrentMessageListenerContainer<?, ?>> containers, DeliveryGateInterceptor gates) {
@@ -50,7 +50,7 @@ public final class AlternatingListeners implements AutoCloseable {
         }
     }
 
-    /** Lets a listener run for so many records, or some more at the end of a batch; each of its consumers has as many. */
+    /** Lets each consumer of a listener process this many records, or some more to complete a batch. */
     public Measurement measure(String listener, int records) {
         List<DeliveryGate> consumers = gates(listener);
         consumers.forEach(consumer -> consumer.begin(records));
@@ -58,7 +58,7 @@ public final class AlternatingListeners implements AutoCloseable {
                 consumers.stream().map(consumer -> consumer.await(PATIENCE)).toList());
     }
 
-    /** How many records a listener has had in all its turns. */
+    /** Returns the number of records that a listener has processed in all its turns. */
     public int total(String listener) {
         return gates(listener).stream().mapToInt(DeliveryGate::total).sum();
     }

@@ -32,8 +32,8 @@ import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
- * One Spring Boot application with all the listeners of a scenario, on one topic, each in a group of its own, with a
- * consumer for each partition. A listener runs only while it is its turn.
+ * A Spring Boot application with all the listeners of a scenario, on one topic, each in a separate group, with a consumer
+ * for each partition. A listener runs only during its turn.
  */
 public final class BenchmarkApplication implements AutoCloseable {
 
@@ -52,20 +52,20 @@ public final class BenchmarkApplication implements AutoCloseable {
         this.admin = TestKafka.admin();
     }
 
-    /** Starts an application with these classes and, beyond what all have, these {@code key=value} properties. */
+    /** Starts an application with these classes and these additional {@code key=value} properties. */
     public static BenchmarkApplication start(
             BenchmarkDatabase database, List<? extends Class<?>> classes, String... more) {
         return start(database, 1, classes, more);
     }
 
-    /** Starts an application like that, with so many partitions and as many consumers of each listener. */
+    /** Starts such an application with this many partitions, and as many consumers per listener. */
     public static BenchmarkApplication start(
             BenchmarkDatabase database, int partitions, List<? extends Class<?>> classes, String... more) {
         String topic = TestKafka.createTopic("benchmark", partitions);
         Map<String, Object> properties = new HashMap<>();
         properties.put("benchmark.topic", topic);
         properties.put("spring.datasource.url", database.jdbcUrl());
-        // One for each consumer of the listener whose turn it is, and some for those who look on.
+        // One for each consumer of the running listener, and some for observers.
         properties.put("spring.datasource.hikari.maximum-pool-size", partitions + 10);
         properties.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
         properties.put("spring.kafka.consumer.auto-offset-reset", "earliest");
@@ -73,12 +73,12 @@ public final class BenchmarkApplication implements AutoCloseable {
         properties.put("spring.kafka.listener.auto-startup", "false");
         properties.put("spring.kafka.listener.concurrency", partitions);
         properties.put("idempotency.retention-mode", database.isRing() ? "ring" : "delete");
-        // Nothing is removed behind the back of a measurement.
+        // No rows are removed during a measurement.
         properties.put("idempotency.cleanup.enabled", "false");
         properties.put("spring.main.banner-mode", "off");
         properties.put("spring.main.log-startup-info", "false");
         properties.put("logging.level.dev.idempotency", "warn");
-        // Warns of every consumer that is given its partitions while it is paused, as all are when they start.
+        // Otherwise warns of every consumer that gets its partitions while it is paused, as all are at the start.
         properties.put("logging.level." + KafkaMessageListenerContainer.class.getName(), "error");
         List<Class<?>> all = new ArrayList<>(classes);
         all.add(AutoConfigured.class);
@@ -102,14 +102,14 @@ public final class BenchmarkApplication implements AutoCloseable {
         return this.context.getBeanProvider(type).orderedStream().toList();
     }
 
-    /** Puts so many new messages into each partition of the topic, for every listener to find. */
+    /** Publishes this many new messages to each partition of the topic, for all listeners. */
     public void publish(int messages) {
         this.workload.publish(messages);
     }
 
     /**
-     * Puts new messages into the topic, whose ids are {@code number-0} and so on, and has the listener's group commit them
-     * without having read them. Returns the topic.
+     * Publishes new messages with the ids {@code number-0} and so on, and commits their offsets for the listener's group, which
+     * does not read them. Returns the topic.
      */
     public String publishNumberedAndCommit(int messages, String listener) {
         this.workload.publishNumbered(messages);
@@ -117,11 +117,10 @@ public final class BenchmarkApplication implements AutoCloseable {
         return this.workload.topic();
     }
 
-    /** Starts listeners before the last records of each partition, whether or not they have had them before. */
+    /** Starts listeners before the last {@code records} of each partition, whether or not they have processed them before. */
     public AlternatingListeners alternate(Collection<String> listeners, int records) {
         jdbc().execute("checkpoint");
-        // As autovacuum does within a minute: before that, the planner may look ids up through the index of the
-        // cleanup.
+        // Like autovacuum within a minute: without statistics, the planner may use the cleanup's index to look up ids.
         jdbc().execute("analyze");
         Map<TopicPartition, OffsetAndMetadata> offsets = offsetsBeforeEnd(records);
         Map<String, ConcurrentMessageListenerContainer<?, ?>> containers = new LinkedHashMap<>();
@@ -135,7 +134,7 @@ public final class BenchmarkApplication implements AutoCloseable {
     /** Lets a listener consume new records while they are published at a fixed rate. */
     public Measurement consumeAtRate(String listener, int records, int perSecond) {
         try (AlternatingListeners turns = alternate(List.of(listener), 0)) {
-            // One more, whose arrival ends the turn.
+            // One more record, whose arrival ends the turn.
             CompletableFuture<Void> published =
                     CompletableFuture.runAsync(() -> this.workload.publish(records + 1, perSecond));
             Measurement measurement = turns.measure(listener, records);
@@ -194,7 +193,7 @@ public final class BenchmarkApplication implements AutoCloseable {
             return new DeliveryGateInterceptor();
         }
 
-        /** A listener that fails is not retried: its measurement would mean nothing. */
+        /** Failed listeners are not retried: their measurement would be meaningless. */
         @Bean
         CommonContainerStoppingErrorHandler errorHandler() {
             return new CommonContainerStoppingErrorHandler();

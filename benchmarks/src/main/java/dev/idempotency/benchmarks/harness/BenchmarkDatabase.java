@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A separate PostgreSQL server with the requested durability.
  *
- * <p>Checkpoints come when {@link BenchmarkApplication} asks for one, before listeners take turns, and not while they do.
+ * <p>Checkpoints happen when {@link BenchmarkApplication} requests one before listeners take turns, not during turns.
  */
 public final class BenchmarkDatabase implements AutoCloseable {
 
@@ -31,8 +31,8 @@ public final class BenchmarkDatabase implements AutoCloseable {
      * Starts a server.
      *
      * @param ring whether ids contain their time and are remembered in a ring of tables
-     * @param flushMicros how long each commit waits before it is flushed, as if the disk were slower
-     * @param distanceMicros how much longer each round trip takes, as if the server were on another machine
+     * @param flushMicros the time that each commit waits before it is flushed, to simulate a slower disk
+     * @param distanceMicros the additional time of each round trip, to simulate a server on another machine
      */
     public static BenchmarkDatabase start(Durability durability, boolean ring, int flushMicros, int distanceMicros) {
         try {
@@ -64,7 +64,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
                 : url;
     }
 
-    /** How long a round trip takes, on average. */
+    /** Measures the average time of a round trip. */
     public long roundTripMicros() {
         int count = 2_000;
         try (Connection connection = DriverManager.getConnection(jdbcUrl());

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the database's sessions wait for while they are in a transaction, by looking at them every few milliseconds. Looking
- * costs something, so that what is measured meanwhile is slower than otherwise.
+ * Samples, every few milliseconds, the events for which the database's sessions wait in a transaction. Sampling costs time,
+ * so rates that are measured meanwhile are lower.
  */
 public final class DatabaseWaits {
 
@@ -35,7 +35,7 @@ public final class DatabaseWaits {
         this.jdbc = jdbc;
     }
 
-    /** Looks as long as something takes. */
+    /** Samples while {@code turn} runs. */
     public void during(Runnable turn) {
         AtomicBoolean running = new AtomicBoolean(true);
         CompletableFuture<Void> looking = CompletableFuture.runAsync(() -> {
@@ -58,7 +58,7 @@ public final class DatabaseWaits {
         });
     }
 
-    /** The most frequent ones with their share, such as {@code IO:WalSync 61 %, running 20 %}. */
+    /** Returns the most frequent events with their shares, such as {@code IO:WalSync 61 %, running 20 %}. */
     public String describe() {
         double all = this.seen.values().stream().mapToInt(Integer::intValue).sum();
         if (all == 0) {

@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the deliveries of one consumer of a listener through when it is its turn, and makes them wait when it is not.
+ * Lets deliveries of a listener's consumer pass during its turn, and blocks them otherwise.
  *
- * <p>The consumer's thread waits with a delivery in its hands until it is given a turn of so many records. Its turn
- * lasts from there to the next delivery after as many, so that the polls and offset commits that came with the records
- * are part of it. It does not end within a batch, and so may have some more.
+ * <p>The consumer's thread blocks at a delivery until it gets a turn of a number of records. The turn lasts until the first
+ * delivery after that many records, so that it includes their polls and offset commits. It does not end within a batch, and
+ * so may include some more records.
  */
 final class DeliveryGate {
 
@@ -22,19 +22,19 @@ final class DeliveryGate {
     private volatile boolean closed;
     private int total;
 
-    /** Of the consumer's thread alone. */
+    /** Used only by the consumer's thread. */
     private @Nullable Turn current;
 
     DeliveryGate(String listener) {
         this.listener = listener;
     }
 
-    /** Lets the consumer run for so many records. */
+    /** Starts a turn of this many records. */
     void begin(int records) {
         this.turns.add(new Turn(records));
     }
 
-    /** Waits until that turn is over. */
+    /** Waits until the turn is over. */
     Measurement await(Duration patience) {
         try {
             Turn turn = this.finished.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
@@ -53,18 +53,18 @@ final class DeliveryGate {
         }
     }
 
-    /** How many records the consumer has had in all its turns. */
+    /** Returns the number of records that the consumer has processed in all its turns. */
     int total() {
         return this.total;
     }
 
-    /** Lets the consumer go home; its listener is not called again. */
+    /** Releases the consumer, whose listener is not called again. */
     void close() {
         this.closed = true;
         this.turns.offer(new Turn(0));
     }
 
-    /** Called before each delivery; returns whether the listener is to be called. */
+    /** Called before each delivery; returns whether to call the listener. */
     boolean delivered() {
         if (this.closed) {
             return false;
@@ -91,14 +91,14 @@ final class DeliveryGate {
         }
     }
 
-    /** Called when the listener has returned. */
+    /** Called after the listener has returned. */
     void done(int records) {
         if (this.current != null && !this.closed) {
             this.current.done(records, System.nanoTime());
         }
     }
 
-    /** Called when the listener has thrown. */
+    /** Called after the listener has thrown an exception. */
     void failed(Exception exception) {
         if (this.current != null && !this.closed) {
             this.current.failure = exception;
@@ -107,7 +107,7 @@ final class DeliveryGate {
         }
     }
 
-    /** One measurement: written by the consumer's thread, and read when that has handed it over. */
+    /** A measurement: written by the consumer's thread, and read by another thread after it was handed over. */
     private static final class Turn {
 
         private final int records;

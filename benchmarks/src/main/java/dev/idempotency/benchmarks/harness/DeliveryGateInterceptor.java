@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 
-/** Stands at every container, the same for all listeners, and leads its deliveries through the gate of its consumer. */
+/** The interceptor of all containers, which passes each delivery through the gate of its consumer. */
 final class DeliveryGateInterceptor implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
 
     private final Map<String, Queue<DeliveryGate>> free = new ConcurrentHashMap<>();
     private final ThreadLocal<@Nullable DeliveryGate> ofThread = new ThreadLocal<>();
 
-    /** Makes new gates for a listener, whose group has the same name: one for each of its consumers. */
+    /** Creates new gates for a listener, whose group has the same name: one for each of its consumers. */
     List<DeliveryGate> open(String listener, int consumers) {
         List<DeliveryGate> gates = Stream.generate(() -> new DeliveryGate(listener))
                 .limit(consumers)

@@ -10,14 +10,14 @@ import java.net.Socket;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Passes on what a server on this machine sends and receives, with a delay, as if it were on another machine. */
+/** A proxy that delays the traffic of a local server, as if it were on another machine. */
 final class DistantServer implements AutoCloseable {
 
     private final ServerSocket entrance;
     private final int port;
     private final long delayNanos;
 
-    /** {@code roundTripMicros} is how much longer a round trip takes than without the distance, at least. */
+    /** {@code roundTripMicros} is the minimum additional time of a round trip. */
     DistantServer(int port, int roundTripMicros) {
         this.port = port;
         this.delayNanos = TimeUnit.MICROSECONDS.toNanos(roundTripMicros) / 2;
@@ -60,7 +60,7 @@ final class DistantServer implements AutoCloseable {
         }
     }
 
-    /** A connection ends with an exception when either side closes it. */
+    /** Starts a transfer, which ends with an exception when either side closes the connection. */
     private static void start(Transfer transfer) {
         Thread thread = new Thread(
                 () -> {

@@ -6,7 +6,7 @@ public enum Durability {
     /** {@code fsync} and {@code synchronous_commit} on, as in production. */
     DURABLE("on", "fsync and synchronous_commit on"),
 
-    /** Both off: no disk to hide behind, so that the work itself is seen. */
+    /** Both off: the disk does not hide the cost of the work. */
     RELAXED("off", "fsync and synchronous_commit off");
 
     private final String setting;
@@ -21,7 +21,7 @@ public enum Durability {
         return this.setting;
     }
 
-    /** The setting by which people know it. */
+    /** Returns the better known of the two settings. */
     public String brief() {
         return "`fsync` " + this.setting;
     }

@@ -3,7 +3,7 @@ package dev.idempotency.benchmarks.harness;
 import java.io.Serial;
 import org.springframework.core.NestedExceptionUtils;
 
-/** A listener threw an exception where it should have handled its record. */
+/** Thrown if a listener has thrown an exception instead of processing its record. */
 public final class ListenerFailedException extends IllegalStateException {
 
     @Serial

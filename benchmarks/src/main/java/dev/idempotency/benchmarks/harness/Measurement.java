@@ -6,13 +6,13 @@ import java.util.stream.LongStream;
 /**
  * A measured duration.
  *
- * @param start the first delivery
- * @param end the delivery that came after the last
- * @param latencies from delivery to return, for each record
+ * @param start the time of the first delivery
+ * @param end the time of the first delivery after the turn
+ * @param latencies the times from delivery to return, for each record
  */
 public record Measurement(long start, long end, long[] latencies) {
 
-    /** What several consumers did at the same time: it is over when the last of them is. */
+    /** Combines concurrent measurements of several consumers, from the first start to the last end. */
     static Measurement together(List<Measurement> parts) {
         long start = parts.stream().mapToLong(Measurement::start).min().orElseThrow();
         long end = parts.stream().mapToLong(Measurement::end).max().orElseThrow();

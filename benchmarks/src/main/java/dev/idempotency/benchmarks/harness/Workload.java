@@ -11,8 +11,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * The messages: each with an id of its own in its header, and a payload that contains it; and with a version, greater than
- * those of all before it.
+ * The messages: each has a unique id in its header, a payload that contains the id, and a version greater than that of all
+ * earlier messages.
  */
 final class Workload implements AutoCloseable {
 
@@ -29,8 +29,8 @@ final class Workload implements AutoCloseable {
         this.topic = topic;
         this.partitions = partitions;
         this.timeOrderedIds = timeOrderedIds;
-        // One request at a time: if the first one to a new partition were sent again after the second one was taken, as
-        // when the partition had no leader yet, its records would be out of order for ever.
+        // One request at a time: if the first request to a new partition were retried after the second had succeeded,
+        // as when the partition has no leader yet, its records would stay out of order.
         this.producer = new KafkaProducer<>(
                 Map.of(
                         ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
@@ -43,7 +43,7 @@ final class Workload implements AutoCloseable {
                 new StringSerializer());
     }
 
-    /** Publishes so many messages to each partition. */
+    /** Publishes this many messages to each partition. */
     void publish(int messages) {
         for (int i = 0; i < messages; i++) {
             for (int partition = 0; partition < this.partitions; partition++) {
@@ -57,7 +57,7 @@ final class Workload implements AutoCloseable {
         return this.topic;
     }
 
-    /** Publishes messages whose ids are {@code number-0} and so on. */
+    /** Publishes messages with the ids {@code number-0} and so on. */
     void publishNumbered(int messages) {
         for (int i = 0; i < messages; i++) {
             this.producer.send(message(0, "number-" + i));
@@ -65,7 +65,7 @@ final class Workload implements AutoCloseable {
         this.producer.flush();
     }
 
-    /** Publishes to the first partition at a fixed rate, whether or not anybody keeps up. */
+    /** Publishes to the first partition at a fixed rate, whether or not the consumer keeps up. */
     void publish(int messages, int perSecond) {
         long start = System.nanoTime();
         for (int i = 0; i < messages; i++) {
@@ -82,7 +82,7 @@ final class Workload implements AutoCloseable {
         return message(partition, newId().toString());
     }
 
-    /** Version 4, or version 7. */
+    /** Returns a UUID of version 4 or 7. */
     private UUID newId() {
         UUID random = UUID.randomUUID();
         long time = System.currentTimeMillis() << 16 | 0x7000 | random.getMostSignificantBits() & 0xfff;

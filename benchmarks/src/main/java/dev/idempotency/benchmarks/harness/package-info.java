@@ -1,4 +1,4 @@
-/** What every scenario stands on: servers, an application, and the clock around its listeners. */
+/** The base of every scenario: servers, an application, and the measurement of its listeners. */
 @NullMarked
 package dev.idempotency.benchmarks.harness;
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A store that remembers nothing and answers at once. */
+/** A store that remembers nothing and responds immediately. */
 final class EverythingIsNew implements ProcessedMessageStore {
 
     @Override

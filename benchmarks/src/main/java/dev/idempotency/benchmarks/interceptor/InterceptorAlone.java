@@ -14,7 +14,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Time and memory per message with the store stubbed, measured by JMH in a JVM of its own. */
+/** Time and memory per message with a stub of the store, measured by JMH in a separate JVM. */
 public final class InterceptorAlone implements Scenario {
 
     private static final List<String> COLUMNS = List.of("", "ns a message", "± (99.9 %)", "bytes a message");

@@ -16,7 +16,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
-/** Listeners that do nothing, a store that finds every message new, and transactions without a database. */
+/** Listeners without work, a store that reports every message as new, and transactions without a database. */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({
     KafkaAutoConfiguration.class,

@@ -23,8 +23,8 @@ import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListe
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 
 /**
- * A listener as its container calls it, without the container. What {@code @IdempotentListener} adds is the difference
- * to the raw listener, which has the same transaction manager, one that does nothing.
+ * Calls a listener like its container, without the container. The cost of {@code @IdempotentListener} is the difference to
+ * the raw listener, which has the same transaction manager, a stub.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -101,7 +101,7 @@ public class InterceptorBenchmark {
         this.idempotentBatchListener.onMessage(this.records, null, null);
     }
 
-    @SuppressWarnings("unchecked") // The containers of this class's own application take text.
+    @SuppressWarnings("unchecked") // The containers of this benchmark's application consume text.
     private AcknowledgingConsumerAwareMessageListener<String, String> recordListener(String id) {
         return (AcknowledgingConsumerAwareMessageListener<String, String>) listener(id);
     }

@@ -4,7 +4,7 @@ import dev.idempotency.IdempotentListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Claims with the commit. */
+/** The same work, protected by claims at the commit. */
 class AtCommitListener {
 
     static final String ID = "at-commit";

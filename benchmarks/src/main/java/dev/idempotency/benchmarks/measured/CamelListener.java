@@ -18,8 +18,8 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Camel's idempotent consumer with the repository of its SQL component, as "Using the JDBC-based idempotent repository"
- * has it: its transaction template requires a transaction, and so joins the listener's.
+ * Camel's idempotent consumer with the repository of its SQL component, set up as in "Using the JDBC-based idempotent
+ * repository": its transaction template requires a transaction, and so joins the listener's.
  */
 @Import(CamelListener.Entrance.class)
 @Configuration(proxyBeanMethods = false)

@@ -3,7 +3,7 @@ package dev.idempotency.benchmarks.measured;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The work of a listener: one row a message, in a table of its own. */
+/** The work of a listener: one row per message, in a separate table. */
 final class Effects {
 
     private static final String INSERT = "insert into %s (payload) values (?)";
@@ -25,12 +25,12 @@ final class Effects {
         this.jdbc.update(this.insert, payload);
     }
 
-    /** One statement per message. */
+    /** Uses one statement per message. */
     void happenOneByOne(List<String> payloads) {
         payloads.forEach(this::happen);
     }
 
-    /** All messages in one JDBC batch. */
+    /** Uses one JDBC batch for all messages. */
     void happenTogether(List<String> payloads) {
         this.jdbc.batchUpdate(
                 this.insert, payloads, payloads.size(), (statement, payload) -> statement.setString(1, payload));

@@ -16,8 +16,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Eventuate Tram's duplicate detector, put together as its {@code TramConsumerJdbcAutoConfiguration} does, with the
- * table of its own PostgreSQL script. It opens the transaction itself.
+ * Eventuate Tram's duplicate detector, set up like its {@code TramConsumerJdbcAutoConfiguration}, with the table of its
+ * PostgreSQL script. It opens the transaction itself.
  */
 class EventuateListener {
 

@@ -5,7 +5,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What is written most often: look whether the message is known, remember it if not, in the listener's transaction. */
+/** The most common hand-written solution: check whether the message is known, insert it if not, in one transaction. */
 class HandWrittenListener {
 
     static final String ID = "hand-written";

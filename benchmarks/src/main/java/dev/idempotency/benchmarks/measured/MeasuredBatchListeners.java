@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The batch listeners, with the raw ones that they are compared with: same size, same work. */
+/** The batch listeners, with the raw ones for comparison: same size, same work. */
 public final class MeasuredBatchListeners {
 
     private static final MeasuredListener IDEMPOTENT_EACH_50 =
@@ -27,7 +27,7 @@ public final class MeasuredBatchListeners {
 
     private MeasuredBatchListeners() {}
 
-    /** Raw listeners and those that are compared with them. */
+    /** Returns raw listeners, each with the listeners that are compared with it. */
     public static Map<MeasuredListener, List<MeasuredListener>> comparisons() {
         Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
         comparisons.put(
@@ -46,14 +46,14 @@ public final class MeasuredBatchListeners {
         return comparisons;
     }
 
-    /** Those that are also measured with nothing but duplicates. */
+    /** Returns the listeners that are also measured with duplicates only. */
     public static List<MeasuredListener> withDuplicates() {
         return List.of(
                 IDEMPOTENT_EACH_500, //
                 OFFSET_EACH_500);
     }
 
-    /** Those whose rates a report begins with. */
+    /** Returns the listeners whose rates are at the beginning of a report. */
     public static List<MeasuredListener> headlines() {
         return List.of(
                 IDEMPOTENT_EACH_500, //

@@ -4,12 +4,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Listeners that look at no payloads, each with the one that does and is otherwise the same. */
+/** Listeners without digests of payloads, each with a listener that has them and is otherwise the same. */
 public final class MeasuredDigests {
 
     private MeasuredDigests() {}
 
-    /** Listeners without digests, each with itself and who is compared with it. */
+    /** Returns listeners without digests, each with itself and the listener that is compared with it. */
     public static Map<MeasuredListener, List<MeasuredListener>> comparisons() {
         Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
         compare(

@@ -5,23 +5,23 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * One of the listeners that are compared.
+ * A listener that takes part in a comparison.
  *
- * @param name what it is called in the tables
+ * @param name its name in reports
  * @param id the id of its listener, which is also its group and the name of its effects
- * @param deduplicates whether a message that comes again has no second effect
- * @param memory the table where it remembers messages, or blank
- * @param classes what the application needs for it
+ * @param deduplicates whether redelivered messages have no second effect
+ * @param memory the table in which it remembers messages, or blank
+ * @param classes the classes that the application needs for it
  */
 public record MeasuredListener(String name, String id, boolean deduplicates, String memory, List<Class<?>> classes) {
 
-    /** Where this library remembers messages by their ids. */
+    /** The table in which this library remembers messages by id. */
     public static final String CLAIMS = "idempotency_processed";
 
-    /** Where this library remembers positions. */
+    /** The table in which this library remembers positions. */
     public static final String POSITIONS = "idempotency_position";
 
-    /** A listener with nothing against duplicates, that others are compared with. */
+    /** Creates a listener without deduplication, with which others are compared. */
     static MeasuredListener raw(String name, String id, Class<?>... classes) {
         return new MeasuredListener(name, id, false, "", List.of(classes));
     }
@@ -30,7 +30,7 @@ public record MeasuredListener(String name, String id, boolean deduplicates, Str
         return new MeasuredListener(name, id, true, memory, List.of(classes));
     }
 
-    /** What an application needs for several of them. */
+    /** Returns the classes that an application needs for several listeners. */
     public static List<Class<?>> classesOf(Collection<MeasuredListener> listeners) {
         return listeners.stream()
                 .<Class<?>>flatMap(listener -> listener.classes().stream())
@@ -38,7 +38,7 @@ public record MeasuredListener(String name, String id, boolean deduplicates, Str
                 .toList();
     }
 
-    /** Makes what it did in earlier rounds undone, and what it remembers forgotten. */
+    /** Deletes its effects of earlier rounds, and the messages that it remembers. */
     public void forgetAll(JdbcTemplate jdbc) {
         forgetEffects(jdbc);
         if (!this.memory.isBlank()) {
@@ -46,12 +46,12 @@ public record MeasuredListener(String name, String id, boolean deduplicates, Str
         }
     }
 
-    /** Makes what it did in earlier rounds undone, while it still remembers the messages. */
+    /** Deletes its effects of earlier rounds, but not the messages that it remembers. */
     public void forgetEffects(JdbcTemplate jdbc) {
         jdbc.execute("truncate table " + Effects.table(this.id));
     }
 
-    /** Fails if there are not that many effects, each of another message. */
+    /** Fails unless there are exactly this many effects, each of a different message. */
     public void checkEffects(JdbcTemplate jdbc, int expected) {
         String table = Effects.table(this.id);
         Integer all = jdbc.queryForObject("select count(*) from " + table, Integer.class);

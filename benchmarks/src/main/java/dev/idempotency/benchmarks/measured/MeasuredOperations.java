@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The same work from code: in a plain transaction, with a claim by hand, and with {@link IdempotentOperations}. */
 public final class MeasuredOperations {
 
-    /** What the work returns: something of the size that a receipt has. */
+    /** The result of the work, of the size of a typical receipt. */
     public record Receipt(String key, long amount, String text) {}
 
     private static final String CONSUMER = "operations";
@@ -33,7 +33,7 @@ public final class MeasuredOperations {
     private static final String KEEP =
             "insert into %s (consumer_id, message_id, result_type, result) values (?, ?, ?, ?)".formatted(RESULT);
 
-    /** The one that the others are compared with. */
+    /** The variant with which the others are compared. */
     public static final String PLAIN = "plain transaction";
 
     private static final String CLAIMED = "claim by hand";
@@ -62,12 +62,12 @@ public final class MeasuredOperations {
         }
     }
 
-    /** What an application needs to measure them. */
+    /** Returns the classes that an application needs to measure them. */
     public static List<Class<?>> classes() {
         return List.of(Configured.class, MeasuredOperations.class);
     }
 
-    /** The work under each name, for one key. */
+    /** Returns the work by name, for one key. */
     public Map<String, Consumer<String>> all() {
         return Map.of(
                 PLAIN, key -> this.transaction.executeWithoutResult(status -> work(key)),
@@ -81,7 +81,7 @@ public final class MeasuredOperations {
                         key -> this.operations.execute(MessageId.of(CONSUMER, key), Receipt.class, () -> work(key)));
     }
 
-    /** Their names, in the order in which they are to be read. */
+    /** Returns the names in the order of the report. */
     public static List<String> names() {
         return List.of(PLAIN, CLAIMED, EXECUTE, CLAIMED_AND_KEPT, EXECUTE_AND_KEEP);
     }
@@ -108,7 +108,7 @@ public final class MeasuredOperations {
         });
     }
 
-    /** Fails unless all keys had their effect, once; then forgets them. */
+    /** Fails unless each key had exactly one effect; then deletes all rows. */
     public void check(int expected) {
         new MeasuredListener(CONSUMER, CONSUMER, true, "", List.of()).checkEffects(this.jdbc, expected);
         List<String> tables = new ArrayList<>(List.of(Effects.table(CONSUMER), PROCESSED, RESULT));

@@ -2,7 +2,7 @@ package dev.idempotency.benchmarks.measured;
 
 import java.util.List;
 
-/** The record listeners; the raw one comes first, as the others are compared with it. */
+/** The record listeners; the raw one is first, as the others are compared with it. */
 public final class MeasuredRecordListeners {
 
     public static final MeasuredListener RAW =
@@ -89,7 +89,7 @@ public final class MeasuredRecordListeners {
 
     private MeasuredRecordListeners() {}
 
-    /** The second raw one shows how far the ratios of a run can be trusted, and the one insert more what is possible. */
+    /** Returns all listeners. The second raw one shows the accuracy of ratios, and the one insert more the possible rate. */
     public static List<MeasuredListener> all() {
         return List.of(
                 RAW,
@@ -108,17 +108,17 @@ public final class MeasuredRecordListeners {
                 EVENTUATE);
     }
 
-    /** Without the peers. */
+    /** Returns the listeners without those of other libraries. */
     public static List<MeasuredListener> ours() {
         return List.of(RAW, IDEMPOTENT);
     }
 
-    /** Those whose rows are unique anyway, the raw one first. */
+    /** Returns the listeners whose rows are unique anyway, with the raw one first. */
     public static List<MeasuredListener> ofUniqueRows() {
         return List.of(RAW_UNIQUE, CONSTRAINT);
     }
 
-    /** Those that are measured with several consumers, and with growing tables. */
+    /** Returns the listeners that are measured with several consumers, and with growing tables. */
     public static List<MeasuredListener> scaled() {
         return List.of(
                 RAW, //
@@ -126,7 +126,7 @@ public final class MeasuredRecordListeners {
                 OFFSET);
     }
 
-    /** Those whose rates a report begins with. */
+    /** Returns the listeners whose rates are at the beginning of a report. */
     public static List<MeasuredListener> headlines() {
         return List.of(
                 IDEMPOTENT, //

@@ -7,8 +7,8 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The same claim by hand: one insert more in the listener's transaction, into a table like this library's, written for
- * this one listener.
+ * The same claim by hand: one additional insert in the listener's transaction, into a table like this library's, written for
+ * this listener only.
  */
 class OneInsertMoreListener {
 

@@ -24,7 +24,7 @@ class PollListener {
         this.effects.happen(payload);
     }
 
-    /** Turns are measured by interceptors, and its container has no use for that of single records. */
+    /** Turns are measured by interceptors; this container does not use the one for single records. */
     @Bean
     static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> measuredByPolls() {
         return container -> container.setRecordInterceptor(null);

@@ -5,7 +5,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Transactional batch listeners with nothing against duplicates, at two sizes and with two ways to work. */
+/** Transactional batch listeners without deduplication, with two batch sizes and two ways to insert. */
 class RawBatchListener {
 
     static final String EACH_50 = "raw-each-50";

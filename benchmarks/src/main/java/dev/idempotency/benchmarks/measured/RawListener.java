@@ -5,8 +5,8 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * A transactional listener that does its work however often a message comes; and the same once more, whose ratio to the
- * first would be 1 if nothing disturbed the measurement.
+ * A transactional listener that does its work for every delivery, and a second one that is the same. Their ratio would be 1
+ * without any disturbance of the measurement.
  */
 class RawListener {
 

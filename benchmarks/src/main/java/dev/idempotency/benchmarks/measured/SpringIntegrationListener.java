@@ -25,8 +25,8 @@ import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Spring Integration's idempotent receiver, as the reference manual's "Idempotent Receiver Enterprise Integration
- * Pattern" and "JDBC Metadata Store" have it: {@code @IdempotentReceiver} on a service activator behind a direct
+ * Spring Integration's idempotent receiver, set up as in the reference manual's "Idempotent Receiver Enterprise Integration
+ * Pattern" and "JDBC Metadata Store": {@code @IdempotentReceiver} on a service activator behind a direct
  * channel, so that the store is part of the listener's transaction.
  */
 @Import(SpringIntegrationListener.Entrance.class)

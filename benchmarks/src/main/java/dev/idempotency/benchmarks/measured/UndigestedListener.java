@@ -5,7 +5,7 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** The same work, protected by this library, which looks at no payloads. */
+/** The same work, protected by this library without digests of payloads. */
 class UndigestedListener {
 
     static final String ID = "undigested";

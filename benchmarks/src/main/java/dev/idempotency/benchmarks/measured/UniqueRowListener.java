@@ -6,7 +6,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The same work where its rows are unique anyway: without protection, and with duplicates told by that constraint. */
+/** The same work with rows that are unique anyway: without protection, and with duplicates detected by the constraint. */
 class UniqueRowListener {
 
     static final String RAW = "raw-unique";

@@ -16,7 +16,7 @@ class VersionListener {
         this.effects = new Effects(jdbc, ID);
     }
 
-    /** No entity is in two partitions, where versions would overtake each other. */
+    /** Each entity is in one partition only, so that versions do not overtake each other. */
     @KafkaListener(id = ID, topics = "${benchmark.topic}")
     @IdempotentListener(
             consumer = ID,

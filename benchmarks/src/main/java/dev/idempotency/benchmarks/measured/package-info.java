@@ -1,4 +1,4 @@
-/** The listeners that are compared, each set up as its own documentation says. */
+/** The compared listeners, each set up as in its documentation. */
 @NullMarked
 package dev.idempotency.benchmarks.measured;
 

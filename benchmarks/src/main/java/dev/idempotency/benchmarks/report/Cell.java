@@ -3,10 +3,10 @@ package dev.idempotency.benchmarks.report;
 import java.util.Locale;
 
 /**
- * One field of a table.
+ * A cell of a table.
  *
- * @param value what the JSON file says
- * @param text what the table shows
+ * @param value the value in the JSON file
+ * @param text the text in the table
  */
 public record Cell(Object value, String text) {
 
@@ -14,7 +14,7 @@ public record Cell(Object value, String text) {
         return new Cell(text, text);
     }
 
-    /** A number with that many digits after the point. */
+    /** A number with this many decimal places. */
     public static Cell of(double value, int digits) {
         return new Cell(value, number(value, digits));
     }
@@ -24,7 +24,7 @@ public record Cell(Object value, String text) {
         return of(spread.median(), digits);
     }
 
-    /** From the smallest to the greatest. */
+    /** The range from the smallest to the greatest value. */
     public static Cell range(Spread spread, int digits) {
         String text = number(spread.least(), digits) + " – " + number(spread.greatest(), digits);
         return new Cell(new double[] {spread.least(), spread.greatest()}, text);

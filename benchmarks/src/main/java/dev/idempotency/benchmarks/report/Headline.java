@@ -1,11 +1,11 @@
 package dev.idempotency.benchmarks.report;
 
 /**
- * A rate that a report begins with.
+ * A rate at the beginning of a report.
  *
- * @param listener whose
- * @param circumstances of the database
+ * @param listener the name of the listener
+ * @param circumstances the durability of the database
  * @param rate messages per second
- * @param ratio to the raw listener
+ * @param ratio the ratio to the raw listener
  */
 public record Headline(String listener, String circumstances, Cell rate, Cell ratio) {}

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The absolute rates of a run, side by side for all circumstances: a table to be pasted. */
+/** A table of a run's absolute rates for all circumstances, for use in the documentation. */
 final class HeadlineTable {
 
     private static final String TITLE = "Messages per second, applied exactly once to PostgreSQL";

@@ -8,13 +8,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Figures that are better looked at than read.
+ * A line chart.
  *
- * @param name the name of its file, without what comes before and after
- * @param title what it shows
- * @param horizontal what is shown from left to right, with its unit
- * @param vertical what is shown from bottom to top, with its unit
- * @param lines what is compared
+ * @param name the name of its file, without prefix and suffix
+ * @param title the title
+ * @param horizontal the label of the horizontal axis, with its unit
+ * @param vertical the label of the vertical axis, with its unit
+ * @param lines the compared lines
  */
 public record LineChart(String name, String title, String horizontal, String vertical, List<Line> lines) {
 
@@ -24,10 +24,10 @@ public record LineChart(String name, String title, String horizontal, String ver
         }
     }
 
-    /** One of several that are compared. */
+    /** A line of the chart. */
     public record Line(String name, List<Point> points) {
 
-        /** Names may be those of tables, where code is marked as such. */
+        /** Removes the Markdown of names that are also used in tables. */
         public Line {
             name = name.replace("`", "");
         }
@@ -36,7 +36,7 @@ public record LineChart(String name, String title, String horizontal, String ver
     /** A measurement: the median, and the bounds between which it lies. */
     public record Point(double x, Spread y) {}
 
-    /** What the picture shows, for those who do not see it. */
+    /** Returns a text description of the chart, for accessibility. */
     public String description() {
         return this.lines.stream()
                 .map(line -> line.name() + ": " + describe(line.points()))
@@ -49,7 +49,7 @@ public record LineChart(String name, String title, String horizontal, String ver
                 .collect(Collectors.joining(", "));
     }
 
-    /** Whole if it is great, and with two digits after the point at most if not. */
+    /** Formats large numbers without decimal places, and others with at most two. */
     static String number(double value) {
         if (Math.abs(value) >= 100 || value == Math.rint(value)) {
             return String.format(Locale.ROOT, "%,.0f", value);
@@ -65,7 +65,7 @@ public record LineChart(String name, String title, String horizontal, String ver
         return greatest(point -> point.y().greatest());
     }
 
-    /** All places from left to right where something was measured. */
+    /** Returns the distinct x values of all points, in ascending order. */
     double[] places() {
         return points().mapToDouble(Point::x).sorted().distinct().toArray();
     }

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** The machine that the figures depend on. */
+/** The machine on which the figures were measured. */
 final class Machine {
 
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");

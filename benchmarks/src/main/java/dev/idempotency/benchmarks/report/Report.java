@@ -13,7 +13,7 @@ import java.util.Map;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** All tables and pictures of a run, written after each one, so that a run that is ended early leaves what it has. */
+/** All tables and charts of a run, written after each scenario, so that an interrupted run keeps its results. */
 public final class Report {
 
     private static final DateTimeFormatter FILE_NAME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The figures of one scenario.
  *
- * @param title what was measured
- * @param setting under which circumstances
- * @param columns the heads
- * @param rows the fields, as many as there are columns
- * @param samples what was measured in each round, by row; only the JSON file has these
- * @param headlines those of the figures that the report begins with
- * @param chart a picture of them
+ * @param title the title
+ * @param setting the circumstances of the measurement
+ * @param columns the column headers
+ * @param rows the cells, as many per row as there are columns
+ * @param samples the measurements of each round by row, which only the JSON file contains
+ * @param headlines the figures for the beginning of the report
+ * @param chart a chart of the figures
  */
 public record ResultTable(
         String title,

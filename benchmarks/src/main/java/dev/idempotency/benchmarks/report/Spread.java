@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * Several measurements of the same thing.
  *
- * @param median the one in the middle
- * @param least the smallest, or the lower bound
- * @param greatest the greatest, or the upper bound
+ * @param median the median
+ * @param least the smallest value, or the lower bound
+ * @param greatest the greatest value, or the upper bound
  */
 public record Spread(double median, double least, double greatest) {
 
@@ -18,8 +18,8 @@ public record Spread(double median, double least, double greatest) {
     }
 
     /**
-     * The median, and the bounds between which it lies with a confidence of 95 %: those of the ranks that a coin thrown
-     * for each value would not leave. Few values confide in nothing but their range.
+     * Returns the median, and its confidence interval of 95 %, whose ranks follow from the binomial distribution with p = 1/2.
+     * With few values, the interval is the whole range.
      */
     public static Spread ofMedian(List<Double> values) {
         int size = values.size();

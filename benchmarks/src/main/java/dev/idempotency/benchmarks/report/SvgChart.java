@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Draws a chart as an SVG file. Nothing is behind it, and its colours are neither light nor dark, so that it can be read on
- * a page of either kind; lines differ by their marks and dashes too.
+ * Draws a chart as an SVG file. It is transparent, and its colors are readable on light and dark pages. Lines also differ
+ * by their marks and dashes.
  */
 final class SvgChart {
 
@@ -108,7 +108,7 @@ final class SvgChart {
         text(LEFT + 46, below + 4, "start", "", line.name());
     }
 
-    /** Another shape for each line; what it stands for is shown when it is pointed at. */
+    /** Adds a mark, whose shape depends on the line; its value is shown as a tooltip. */
     private void mark(double x, double y, int number, String tip) {
         String kind = tip.isEmpty() ? "legend" : "point";
         String title = tip.isEmpty() ? "" : "<title>" + escape(tip) + "</title>";
@@ -141,7 +141,7 @@ final class SvgChart {
         return HEIGHT - BELOW - (HEIGHT - TOP - BELOW) * value / this.topOfScale;
     }
 
-    /** The next number that is round, and so are its fifths. */
+    /** Rounds up to a round number whose fifths are round, too. */
     private static double roundUp(double value) {
         if (value <= 0) {
             return 1;

@@ -1,4 +1,4 @@
-/** Figures, and the files they end in. */
+/** Figures, and the files to which they are written. */
 @NullMarked
 package dev.idempotency.benchmarks.report;
 

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table of which as many rows are removed as come in, with PostgreSQL's own settings for autovacuum and with those that
- * the documentation names: claims and deletions per second, and what the table grows to.
+ * A table with as many deletions as insertions, with PostgreSQL's default settings for autovacuum and with the documented
+ * ones: measures claims and deletions per second, and the final size of the table.
  */
 public final class Autovacuum implements Scenario {
 
@@ -21,7 +21,7 @@ public final class Autovacuum implements Scenario {
             autovacuum_vacuum_cost_delay = 0
             """;
 
-    /** A tenth of the table a turn. */
+    /** Each turn replaces a tenth of the table. */
     private static final int TURNS_PER_TABLE = 10;
 
     @Override
@@ -33,7 +33,7 @@ public final class Autovacuum implements Scenario {
                 ClaimTable tuned =
                         new ClaimTable(setting.database(), "vacuum_tuned", "uuidv7()", rows).with(SETTINGS)) {
             double before = defaults.megabytes();
-            // A minute is as long as a whole turn here, and next to nothing of the time in which a real table changes.
+            // The default of a minute is as long as a whole turn here, but negligible for the lifetime of a real table.
             defaults.jdbc().execute("alter system set autovacuum_naptime = '1s'");
             defaults.jdbc().queryForList("select pg_reload_conf()");
             ComparedRates compared = RoundRobin.run(

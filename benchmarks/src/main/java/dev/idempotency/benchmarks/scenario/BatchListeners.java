@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Batch listeners: one batch, one transaction. Each is compared with the raw one of the same size and work. */
+/** Batch listeners: one transaction per batch. Each is compared with the raw one of the same size and work. */
 public final class BatchListeners implements Scenario {
 
     @Override
@@ -20,7 +20,7 @@ public final class BatchListeners implements Scenario {
         return measure("Batch listeners", comparisons(setting.selection()), setting);
     }
 
-    /** Listeners by the one that they are compared with, which comes first among them. */
+    /** Measures groups of listeners; the first listener of each group is the one for comparison. */
     static ResultTable measure(
             String title, Map<MeasuredListener, List<MeasuredListener>> comparisons, Setting setting) {
         List<MeasuredListener> listeners =
@@ -47,7 +47,7 @@ public final class BatchListeners implements Scenario {
         }
     }
 
-    /** Raw listeners, each with itself and those that are compared with it. */
+    /** Returns raw listeners, each with itself and the listeners that are compared with it. */
     private static Map<MeasuredListener, List<MeasuredListener>> comparisons(Selection selection) {
         Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
         MeasuredBatchListeners.comparisons().forEach((raw, others) -> {

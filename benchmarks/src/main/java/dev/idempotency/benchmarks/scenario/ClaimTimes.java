@@ -5,7 +5,7 @@ import dev.idempotency.event.IdempotencyEventListener;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Hears how long each claim took. */
+/** Records the time of each claim. */
 class ClaimTimes implements IdempotencyEventListener {
 
     private final List<Double> micros = new ArrayList<>();

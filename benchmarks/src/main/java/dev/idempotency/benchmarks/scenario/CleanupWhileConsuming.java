@@ -23,20 +23,20 @@ import java.util.function.Supplier;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Consumption while the cleanup removes old messages, compared with the same table left alone for a moment: the cleanup
- * works in every other turn, until it has removed all there is to be removed.
+ * Consumption while the cleanup removes old messages, compared with turns without the cleanup: it runs in every other turn,
+ * until it has removed all expired rows.
  */
 public final class CleanupWhileConsuming implements Scenario {
 
     private static final String DISTURBED = "`@IdempotentListener`, during the cleanup";
     private static final String UNDISTURBED = "`@IdempotentListener`, without";
 
-    /** Few, so that the cleanup is over soon after its turn. */
+    /** Few rows, so that the cleanup ends soon after its turn. */
     private static final int ROWS_PER_RUN = 5_000;
 
     private static final int BATCH_SIZE = 1_000;
 
-    /** What is old is so by the consumer's last activity, if it has not paused for longer than it remembers. */
+    /** Rows expire relative to the consumer's last activity, unless it has paused for longer than its retention. */
     private static final String BE_ACTIVE = """
             insert into idempotency_processed
                 (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
@@ -49,7 +49,7 @@ public final class CleanupWhileConsuming implements Scenario {
         String listener = MeasuredRecordListeners.IDEMPOTENT.id();
         Sizes sizes = setting.sizes();
         int messages = sizes.messages();
-        // More than a turn for every batch of the cleanup is never needed.
+        // At most one turn is needed for every run of the cleanup.
         int turnsAtMost = 2 * (sizes.warmUps() + 1 + sizes.cleanupRows() / ROWS_PER_RUN + 1);
         int supply = turnsAtMost * messages + Sizes.LEFT_OVER;
         List<Double> undisturbed = new ArrayList<>();
@@ -101,7 +101,7 @@ public final class CleanupWhileConsuming implements Scenario {
         }
     }
 
-    /** A cleanup that works from time to time. */
+    /** A cleanup that runs during some of the turns. */
     private static final class Removal {
 
         private final Cleanup cleanup;
@@ -113,7 +113,7 @@ public final class CleanupWhileConsuming implements Scenario {
             this.cleanup = cleanup;
         }
 
-        /** Works as long as the measurement takes, or until nothing is left. */
+        /** Runs the cleanup during a measurement, or until nothing is left. */
         double during(Supplier<Double> measurement) {
             AtomicBoolean measuring = new AtomicBoolean(true);
             CompletableFuture<Void> work = CompletableFuture.runAsync(() -> {

@@ -11,23 +11,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rates that were measured in turns, to be compared with each other.
+ * Rates of variants that were measured in turns.
  *
  * @param rates records per second in each round, by variant
- * @param failures why a variant is out
+ * @param failures the failures of excluded variants
  */
 record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failures) {
 
     static final List<String> COLUMNS = List.of("", "ratio (median)", "95 % confidence", "records/s (median)");
 
-    /** The rows of variants that are all compared with the same one. */
+    /** Returns the rows of all variants, compared with the same one. */
     List<List<Cell>> rowsComparedWith(String baseline) {
         return this.rates.keySet().stream()
                 .map(variant -> row(variant, baseline))
                 .toList();
     }
 
-    /** A row under {@link #COLUMNS}. */
+    /** Returns a row for {@link #COLUMNS}. */
     List<Cell> row(String variant, String baseline) {
         String failure = this.failures.get(variant);
         if (failure != null) {
@@ -42,7 +42,7 @@ record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failur
                 Cell.median(rate, 0));
     }
 
-    /** The rates of those of the listeners that were measured, for the beginning of a report. */
+    /** Returns the rates of the listeners that were measured, for the beginning of a report. */
     List<Headline> headlines(List<MeasuredListener> listeners, MeasuredListener baseline, Durability durability) {
         return listeners.stream()
                 .map(MeasuredListener::name)
@@ -54,7 +54,7 @@ record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failur
                 .toList();
     }
 
-    /** Ratios within each round; {@code null} if one of both is out. */
+    /** Returns the ratios within each round; {@code null} if one of both is excluded. */
     @Nullable
     Spread ratio(String variant, String baseline) {
         List<Double> own = rates(variant);
@@ -69,7 +69,7 @@ record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failur
         return Spread.ofMedian(ratios);
     }
 
-    /** What was measured of a variant; nothing, if it is out. */
+    /** Returns the rates of a variant; empty if it is excluded. */
     List<Double> rates(String variant) {
         return this.rates.getOrDefault(variant, List.of());
     }

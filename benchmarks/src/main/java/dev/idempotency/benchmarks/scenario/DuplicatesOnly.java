@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A rewind: nothing but messages that have been processed. The raw listener applies them all again, which is what the
- * others are compared with.
+ * A rewind: only messages that have been processed before. The raw listener applies them all again; the others are compared
+ * with that.
  */
 public final class DuplicatesOnly implements Scenario {
 

@@ -6,12 +6,12 @@ import java.util.function.Supplier;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Tables of what has been processed with many rows in them, each of which can stand in for the application's for a while.
- * They are all there at once, so that they can take turns.
+ * Tables with many rows of processed messages or positions, each of which can temporarily replace the application's. All
+ * exist at the same time, so that they can take turns.
  */
 final class FilledTables {
 
-    /** In the order of the primary key, which is by far the fastest. */
+    /** Inserts in the order of the primary key, which is by far the fastest. */
     private static final String FILL_CLAIMS = """
             insert into %s (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
             select ?, id, current_timestamp - interval '13 days', 'benchmark', 0, row_number() over ()
@@ -19,27 +19,27 @@ final class FilledTables {
             order by id
             """;
 
-    /** Of other topics, with a thousand partitions each. */
+    /** Inserts positions of other topics, with a thousand partitions each. */
     private static final String FILL_POSITIONS = """
             insert into %s (consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset)
             select ?, 'benchmark-' || lpad((number / 1000)::text, 6, '0'), number %% 1000, 'of-another-topic', 1, 0
             from generate_series(1, ?) as numbers (number)
             """;
 
-    /** What a table made like another one does not inherit. */
+    /** The storage parameters, which {@code create table … (like …)} does not copy. */
     private static final String STORAGE =
             "select coalesce('with (' || array_to_string(reloptions, ', ') || ')', '') from pg_class where oid = ?::regclass";
 
     private final JdbcTemplate jdbc;
     private final String table;
 
-    /** Tables in the place of the one where a listener remembers. */
+    /** Creates tables that can replace the one of a listener. */
     FilledTables(JdbcTemplate jdbc, MeasuredListener listener) {
         this.jdbc = jdbc;
         this.table = listener.memory();
     }
 
-    /** Makes a table with that many rows of that consumer; messages are nearly two weeks old. */
+    /** Creates a table with this many rows of a consumer; messages are nearly two weeks old. */
     void fill(int rows, String consumer) {
         String storage = this.jdbc.queryForObject(STORAGE, String.class, this.table);
         this.jdbc.execute("create table %s (like %s including all) %s".formatted(parked(rows), this.table, storage));
@@ -47,7 +47,7 @@ final class FilledTables {
         fill(this.jdbc, fill.formatted(parked(rows)), parked(rows), rows, consumer);
     }
 
-    /** Fills the application's own table of messages. */
+    /** Fills the application's table of messages. */
     static void fillApplications(JdbcTemplate jdbc, int rows, String consumer) {
         String table = MeasuredListener.CLAIMS;
         fill(jdbc, FILL_CLAIMS.formatted(table), table, rows, consumer);
@@ -58,7 +58,7 @@ final class FilledTables {
         jdbc.execute("vacuum analyze " + table);
     }
 
-    /** Measures with the table of that many rows in the place of the application's. */
+    /** Measures with the table of this many rows in place of the application's. */
     double with(int rows, Supplier<Double> measurement) {
         rename(this.table, aside());
         rename(parked(rows), this.table);

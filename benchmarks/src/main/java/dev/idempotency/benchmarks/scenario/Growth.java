@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Record listeners with rows in their table before the run, from none to ten million: messages that were processed, or
- * positions of partitions, of which nobody has as many.
+ * Record listeners with rows in their table before the run, from none to ten million: processed messages, or positions of
+ * partitions, more than any application has.
  */
 public final class Growth implements Scenario {
 

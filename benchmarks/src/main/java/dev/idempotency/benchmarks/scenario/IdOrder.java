@@ -14,7 +14,7 @@ public final class IdOrder implements Scenario {
     private static final String RANDOM = "random ids, version 4";
     private static final String TIME_ORDERED = "time-ordered ids, version 7";
 
-    /** As many as come between two checkpoints at some 80 messages per second. */
+    /** The number of polls between two checkpoints at about 80 messages per second. */
     private static final int POLLS_PER_TURN = 50;
 
     @Override

@@ -11,12 +11,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** How long a message takes where there is no queue: messages come at a fixed rate that is easily kept up with. */
+/** The latency of a message without a backlog: messages are published at a fixed rate that all listeners keep up with. */
 public final class Latency implements Scenario {
 
     private static final List<String> COLUMNS = List.of("", "p50 (µs)", "p99 (µs)");
 
-    /** After one to warm up. */
+    /** The number of rounds after a warm-up. */
     private static final int ROUNDS = 3;
 
     @Override

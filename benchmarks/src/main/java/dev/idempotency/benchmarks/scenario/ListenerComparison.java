@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Listeners that take turns at the same messages, and whose effects are counted and checked after each round. */
+/** Listeners that take turns with the same messages, and whose effects are counted and checked after each round. */
 final class ListenerComparison implements AutoCloseable {
 
     private final JdbcTemplate jdbc;
@@ -28,7 +28,7 @@ final class ListenerComparison implements AutoCloseable {
                 listeners.stream().map(MeasuredListener::id).toList(), supply);
     }
 
-    /** With messages that no listener has seen; each has so many a turn. */
+    /** Compares listeners with new messages, this many per turn. */
     static ComparedRates ofNewMessages(
             BenchmarkApplication application, List<MeasuredListener> listeners, Sizes sizes, int messages) {
         listeners.forEach(listener -> listener.forgetAll(application.jdbc()));
@@ -39,7 +39,7 @@ final class ListenerComparison implements AutoCloseable {
         }
     }
 
-    /** With messages that all listeners have had before; each has so many a turn. */
+    /** Compares listeners with messages that all of them have processed before, this many per turn. */
     static ComparedRates ofDuplicates(
             BenchmarkApplication application, List<MeasuredListener> listeners, Sizes sizes, int messages) {
         int supply = sizes.supply(messages);
@@ -54,7 +54,7 @@ final class ListenerComparison implements AutoCloseable {
         }
     }
 
-    /** What the database's sessions wait for, with so many messages that no listener has seen; who fails is left out. */
+    /** Returns what the database's sessions wait for, with this many new messages; failing listeners are omitted. */
     static Map<MeasuredListener, String> waitsOfNewMessages(
             BenchmarkApplication application, List<MeasuredListener> listeners, int messages) {
         int supply = messages + Sizes.LEFT_OVER;
@@ -67,7 +67,7 @@ final class ListenerComparison implements AutoCloseable {
                     waits.during(() -> comparison.turns.measure(listener.id(), messages));
                     described.put(listener, waits.describe());
                 } catch (ListenerFailedException ex) {
-                    // Its rates say why already.
+                    // Already reported with its rates.
                 }
             }
         }

@@ -9,7 +9,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Claims from code: one key, one transaction, called by one thread. */
+/** Claims from code: one transaction per key, called by one thread. */
 public final class Operations implements Scenario {
 
     private static final List<String> COLUMNS = List.of("", "ratio (median)", "95 % confidence", "calls/s (median)");

@@ -3,7 +3,7 @@ package dev.idempotency.benchmarks.scenario;
 import dev.idempotency.benchmarks.measured.MeasuredDigests;
 import dev.idempotency.benchmarks.report.ResultTable;
 
-/** What it costs to keep a digest of each payload: listeners compared with those that keep none. */
+/** The cost of a digest for each payload: listeners compared with others that store no digests. */
 public final class PayloadDigests implements Scenario {
 
     @Override

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A topic held against the table: when nothing is missing, and when one in a thousand is. */
+/** Reconciles a topic with the table: when nothing is missing, and when one record in a thousand is missing. */
 public final class Reconciling implements Scenario {
 
     private static final int LIMIT = 1_000_000_000;
@@ -31,7 +31,7 @@ public final class Reconciling implements Scenario {
             from generate_series(0, ? - 1) as number
             """;
 
-    /** Not the first one, where the consumer's knowledge begins. */
+    /** Does not delete the first row, which marks the beginning of what the consumer remembers. */
     private static final String FORGET = """
             delete from idempotency_processed where consumer_id = ? and record_offset % ? = 1
             """;

@@ -6,7 +6,7 @@ import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.ResultTable;
 import java.util.List;
 
-/** Record listeners: one message, one transaction. */
+/** Record listeners: one transaction per message. */
 public final class RecordListeners implements Scenario {
 
     @Override

@@ -29,8 +29,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Claims of time-ordered ids by the library's own store, without a broker: in one table and in a ring, each empty and with many
- * rows; and how long it takes to get rid of these.
+ * Claims of time-ordered ids with the library's store, without a broker: in one table and in a ring, each empty and with many
+ * rows; and the time to remove these rows.
  */
 public final class RingOfTables implements Scenario {
 
@@ -149,7 +149,7 @@ public final class RingOfTables implements Scenario {
             return megabytes() * 1e6 / Math.max(rows, 1);
         }
 
-        /** As the cleanup and autovacuum leave the table behind; the newest row is at its end. */
+        /** Leaves the table like the cleanup and autovacuum, with the newest row at its end. */
         Layout deleteExpired() {
             this.jdbc.update(
                     "delete from %s where processed_at < current_timestamp - interval '1 day'".formatted(this.table));
@@ -163,7 +163,7 @@ public final class RingOfTables implements Scenario {
             return Objects.requireNonNull(bytes) / 1e6;
         }
 
-        /** Without the cleanup's rests between batches. */
+        /** Deletes rows without the cleanup's pauses between batches. */
         double delete(int rows) {
             ProcessedMessagePurge purge = new ProcessedMessagePurge(this.database);
             claim(1, 1);

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Measurements that take turns, round after round, so that what disturbs the machine for a while disturbs all of them.
- * The one who begins changes from round to round. Who fails is out.
+ * Measurements that take turns in each round, so that a temporary disturbance of the machine affects all of them. The first
+ * one changes from round to round. A variant that fails is excluded.
  */
 final class RoundRobin {
 
@@ -21,7 +21,7 @@ final class RoundRobin {
         variants.forEach(variant -> this.rates.put(variant.name(), new ArrayList<>()));
     }
 
-    /** Runs all rounds; {@code afterRound} checks what the variants have done in each. */
+    /** Runs all rounds; {@code afterRound} checks the work of the variants after each. */
     static ComparedRates run(List<Variant> variants, Sizes sizes, Runnable afterRound) {
         RoundRobin roundRobin = new RoundRobin(variants);
         for (int round = 0; round < sizes.warmUps() + sizes.rounds(); round++) {

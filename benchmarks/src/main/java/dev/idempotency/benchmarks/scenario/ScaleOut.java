@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Record listeners with several consumers on as many partitions, compared with the raw one with the same number; and what
- * the database's sessions wait for meanwhile, which is looked at in turns whose rates do not count.
+ * Record listeners with several consumers on as many partitions, compared with the raw one with the same number; and the waits
+ * of the database's sessions, which are sampled in separate turns whose rates do not count.
  */
 public final class ScaleOut implements Scenario {
 

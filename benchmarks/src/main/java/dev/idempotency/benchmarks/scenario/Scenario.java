@@ -4,18 +4,18 @@ import dev.idempotency.benchmarks.harness.BenchmarkDatabase;
 import dev.idempotency.benchmarks.harness.Durability;
 import dev.idempotency.benchmarks.report.ResultTable;
 
-/** Something that is measured. */
+/** A scenario to measure. */
 public interface Scenario {
 
     ResultTable measure(Setting setting);
 
     /**
-     * Under which circumstances.
+     * The circumstances of a measurement.
      *
-     * @param durability that of the database
+     * @param durability the durability of the database
      * @param database the database
-     * @param sizes how much of everything
-     * @param selection which listeners
+     * @param sizes the sizes of scenarios
+     * @param selection the listeners to measure
      */
     record Setting(Durability durability, BenchmarkDatabase database, Sizes sizes, Selection selection) {
 

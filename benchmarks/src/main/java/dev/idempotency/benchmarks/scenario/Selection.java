@@ -9,10 +9,10 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * Which of the listeners are measured: those with one of these words in their id or name, and the raw ones that they are
- * compared with. No words, and all are.
+ * Selects the listeners to measure: those with one of these words in their id or name, and the raw ones for comparison.
+ * Without words, all are measured.
  *
- * @param words in lower case
+ * @param words the words, in lower case
  */
 public record Selection(List<String> words) {
 
@@ -40,7 +40,7 @@ public record Selection(List<String> words) {
         return this.words.isEmpty() || this.words.stream().anyMatch(word -> matches(listener, word));
     }
 
-    /** Those that are included, and the one that all are compared with. */
+    /** Returns the selected listeners, and the one with which all are compared. */
     List<MeasuredListener> of(List<MeasuredListener> listeners, MeasuredListener baseline) {
         return listeners.stream()
                 .filter(listener -> listener.equals(baseline) || includes(listener))

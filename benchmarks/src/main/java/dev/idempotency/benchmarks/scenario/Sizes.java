@@ -3,19 +3,19 @@ package dev.idempotency.benchmarks.scenario;
 import java.util.List;
 
 /**
- * How much of everything.
+ * The sizes of scenarios.
  *
- * @param warmUps rounds whose figures are thrown away
+ * @param warmUps rounds whose figures are discarded
  * @param rounds rounds that count
- * @param messages messages of a turn: as many as a poll brings
- * @param batchMessages messages of a turn of batch listeners, which are faster
+ * @param messages messages per turn: as many as in a poll
+ * @param batchMessages messages per turn of batch listeners, which are faster
  * @param tableRows rows in the table before the run
  * @param consumers consumers of a listener, on as many partitions
  * @param cleanupRows rows that are removed
  * @param perSecond the fixed rate for latencies
- * @param rateSeconds how long a round at that rate takes
+ * @param rateSeconds the duration of a round at that rate
  * @param startUps applications that are started, of each kind
- * @param probeMillis how long an iteration of the interceptor alone takes
+ * @param probeMillis the duration of an iteration of the interceptor benchmark
  */
 public record Sizes(
         int warmUps,
@@ -46,20 +46,20 @@ public record Sizes(
     public static final Sizes QUICK =
             new Sizes(2, 6, 500, 2_500, List.of(0, 50_000, 100_000), List.of(1, 2, 4), 50_000, 200, 2, 3, 200);
 
-    /** Enough to see that everything works, and nothing more. */
+    /** Just enough to see that everything works. */
     public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), List.of(1, 3), 100, 100, 1, 1, 10);
 
-    /** Messages that stay in the topic when all turns are over: a turn ends when there is one more to be delivered. */
+    /** Messages that remain in the topic after all turns: a turn ends with the delivery of a further message. */
     static final int LEFT_OVER = 1_000;
 
     private static final int HALF_A_BATCH = 250;
 
-    /** How many messages there must be for all turns of one listener; a turn can be longer than asked by up to a batch. */
+    /** Returns the number of messages for all turns of a listener; a turn can be longer than requested by up to a batch. */
     int supply(int messages) {
         return (this.warmUps + this.rounds) * (messages + HALF_A_BATCH) + LEFT_OVER;
     }
 
-    /** Fewer turns, where each has more to it. */
+    /** Returns sizes with fewer turns, for scenarios with more work per turn. */
     Sizes shorter() {
         return withWarmUps(this.warmUps / 3).withRounds((this.rounds + 3) / 4);
     }
@@ -72,12 +72,12 @@ public record Sizes(
         return with(this.warmUps, rounds, this.messages, this.batchMessages);
     }
 
-    /** That many messages a turn, and as many for batch listeners. */
+    /** Returns sizes with this many messages per turn, for batch listeners as well. */
     public Sizes withMessages(int messages) {
         return with(this.warmUps, this.rounds, messages, messages);
     }
 
-    /** That many rows in the table before the run, in scenarios 4, 5, 14, 15 and 17. */
+    /** Returns sizes with this many rows in the table before the run, for scenarios 4, 5, 14, 15 and 17. */
     public Sizes withRows(int rows) {
         return new Sizes(
                 this.warmUps,

@@ -6,7 +6,7 @@ import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.ResultTable;
 import java.util.List;
 
-/** Record listeners that insert a row which is unique anyway: what it costs that its constraint tells duplicates. */
+/** The cost of detecting duplicates by a constraint, for record listeners that insert a unique row anyway. */
 public final class UniqueRows implements Scenario {
 
     @Override

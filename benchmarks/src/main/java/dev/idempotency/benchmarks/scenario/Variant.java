@@ -1,14 +1,14 @@
 package dev.idempotency.benchmarks.scenario;
 
 /**
- * One of several measurements that take turns.
+ * A measurement that takes turns with others.
  *
- * @param name what it is called in the table
- * @param sample measures once
+ * @param name its name in the table
+ * @param sample takes one measurement
  */
 record Variant(String name, Sample sample) {
 
-    /** Measures once, in records per second. */
+    /** Takes one measurement, in records per second. */
     @FunctionalInterface
     interface Sample {
 

@@ -1,4 +1,4 @@
-/** The scenarios, one class each. */
+/** The scenarios, one class for each. */
 @NullMarked
 package dev.idempotency.benchmarks.scenario;
 

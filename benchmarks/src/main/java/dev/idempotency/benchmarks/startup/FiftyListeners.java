@@ -3,7 +3,7 @@ package dev.idempotency.benchmarks.startup;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Fifty listeners, each a class of its own, as proxies are made by class. */
+/** Fifty listeners in separate classes, as proxies are created by class. */
 @Configuration(proxyBeanMethods = false)
 @Import({
     FiftyListeners.Listener01.class,

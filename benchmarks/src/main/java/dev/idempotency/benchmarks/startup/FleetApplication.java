@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Starts, says how many milliseconds passed since its JVM began, and ends. Its containers are made, but not started. */
+/** Starts, prints the milliseconds since the start of its JVM, and exits. Its containers are created but not started. */
 public final class FleetApplication {
 
     static final String MILLIS = "start-up-millis=";
@@ -35,7 +35,7 @@ public final class FleetApplication {
                         "spring.kafka.listener.auto-startup=false");
     }
 
-    /** As applications do that write to a database, it connects to it and migrates its own tables with Flyway. */
+    /** Connects to the database and migrates its tables with Flyway, like a typical application. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @Import(FiftyListeners.class)

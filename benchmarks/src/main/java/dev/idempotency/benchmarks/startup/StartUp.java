@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * The time from the start of a JVM to a started application with fifty listeners, with the library and with the library
- * switched off, in turns. The tables are there already, as they are whenever an application is started again.
+ * The time from the start of a JVM to a started application with fifty listeners, alternately with the library switched on
+ * and off. The tables exist already, as at every restart of an application.
  */
 public final class StartUp implements Scenario {
 
@@ -53,7 +53,7 @@ public final class StartUp implements Scenario {
                 Map.of(OFF, off, ON, on, CHECKS, checks));
     }
 
-    /** Between those of the same turn. */
+    /** Returns the differences within each turn. */
     private static List<Double> differences(List<Double> millis, List<Double> others) {
         return IntStream.range(0, millis.size())
                 .mapToObj(i -> millis.get(i) - others.get(i))
@@ -65,7 +65,7 @@ public final class StartUp implements Scenario {
         return List.of(Cell.of(name), Cell.median(spread, 0), Cell.range(spread, 0));
     }
 
-    /** Starts the application, and returns what it said. */
+    /** Starts the application, and returns its output. */
     private static String start(String url, boolean enabled) {
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

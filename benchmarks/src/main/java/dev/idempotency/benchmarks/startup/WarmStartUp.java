@@ -16,9 +16,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.metrics.StartupStep;
 
 /**
- * The time that the application with fifty listeners takes to start in a JVM in which it has been started before, as tests
- * and tools do: no classes are loaded, so that what is added is what the library does. The processor's time is that of the
- * starting thread, which other load disturbs less.
+ * The start-up time of the application with fifty listeners in a JVM in which it was started before, as in tests and tools:
+ * no classes are loaded, so the difference is the library's work. The processor time of the starting thread is less affected
+ * by other load.
  */
 public final class WarmStartUp implements Scenario {
 
@@ -27,7 +27,7 @@ public final class WarmStartUp implements Scenario {
 
     private static final int WARM_UPS = 5;
 
-    /** Spans of the library's own beans that are worth a row. */
+    /** The minimum time of a bean of the library that is reported in a separate row. */
     private static final double WORTH_MILLIS = 1;
 
     private final Map<String, List<Double>> elapsed = new LinkedHashMap<>();
@@ -97,7 +97,7 @@ public final class WarmStartUp implements Scenario {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    /** How long the library's beans took, without the beans that they asked for. */
+    /** Returns the times of the library's beans, without those of their dependencies. */
     private static Map<String, Double> spans(StartupTimeline timeline) {
         Map<Long, Double> own = new TreeMap<>();
         Map<Long, StartupStep> steps = new TreeMap<>();

@@ -1,4 +1,4 @@
-/** An application with fifty listeners, that is started and ended. */
+/** The start-up of an application with fifty listeners. */
 @NullMarked
 package dev.idempotency.benchmarks.startup;
 
