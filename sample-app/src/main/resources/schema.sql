@@ -1,4 +1,4 @@
--- What was really paid: each payment once, however often it is sent.
+-- The real payments: each one once, however often it is sent.
 create table if not exists payment (
     id      varchar(36)    primary key,
     account varchar(50)    not null,
@@ -32,14 +32,14 @@ create table if not exists receipt (
     amount  numeric(12, 2) not null
 );
 
--- Of receipts, as the second hop hears of them.
+-- Notifications of receipts, written by the second hop.
 create table if not exists notification (
     number  bigint         generated always as identity primary key,
     account varchar(50)    not null,
     amount  numeric(12, 2) not null
 );
 
--- What clients have paid by HTTP.
+-- Payments by HTTP.
 create table if not exists booking (
     number  bigint         generated always as identity primary key,
     account varchar(50)    not null,

@@ -1,4 +1,4 @@
-// Asks the application for its state twice a second and shows it. No framework, no build step.
+// Polls the state of the application twice a second and shows it. No framework, no build step.
 
 const REFRESH_MILLIS = 500
 const CHART_SECONDS = 120
@@ -25,7 +25,7 @@ function cents(amount) {
   return Math.round(amount * 100)
 }
 
-/** What an amount is worth, beside what it should be. */
+/** Returns the verdict on an amount, compared with the expected one. */
 function verdict(actual, expected, format) {
   const difference = cents(actual) - cents(expected)
   if (difference === 0) {
@@ -193,7 +193,7 @@ async function refresh() {
   showDeliveries(state.deliveries)
 }
 
-/** Sends one order twice, at the same time and with the same key, and says what became of it. */
+/** Sends an order twice, at the same time and with the same key, and shows the outcome. */
 async function orderTwice() {
   const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(16)).join('-')
   const order = {

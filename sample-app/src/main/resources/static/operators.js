@@ -1,4 +1,4 @@
-// What an operator looks at and does, by the Actuator endpoints alone.
+// The operators' views and actions, which only use the Actuator endpoints.
 
 import { element, make, plainCell, push, request, row, rowHeader, whole } from './ledger.js'
 
@@ -43,7 +43,7 @@ async function rowOf(consumer, reconciliations) {
   return { found, running: page.redrive?.state === 'running' }
 }
 
-/** Shows what there is; tells whether something is under way. */
+/** Shows the current state; returns whether a job is running. */
 async function look() {
   const { consumers, reconciliations } = await read('idempotencyreconciliation')
   const rows = await Promise.all(consumers.map(consumer => rowOf(consumer, reconciliations)))

@@ -8,11 +8,10 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 
 /**
- * Payments arriving at accounts: the classic that duplicates corrupt, and a page to watch it happen.
+ * A ledger of payments, the classic example that duplicates corrupt, with a page that shows it happening.
  *
- * <p>What is worth copying stands in {@code dev.idempotency.sample.payment}: a record, a batch and a retry-topic
- * listener with {@code @IdempotentListener}, and one without it to compare with. The other packages make trouble and
- * show it.
+ * <p>The code worth copying is in {@code dev.idempotency.sample.payment}: a record, a batch and a retry-topic listener with
+ * {@code @IdempotentListener}, and one without it for comparison. The other packages cause failures and show their effects.
  */
 @SpringBootApplication
 public class SampleApplication {

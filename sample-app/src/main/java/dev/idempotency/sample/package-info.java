@@ -1,4 +1,4 @@
-/** A runnable ledger: payments arrive at accounts, now and then more than once. */
+/** A runnable ledger: accounts receive payments, sometimes more than once. */
 @NullMarked
 package dev.idempotency.sample;
 

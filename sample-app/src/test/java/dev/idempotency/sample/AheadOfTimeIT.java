@@ -24,8 +24,8 @@ import org.springframework.boot.SpringApplicationAotProcessor;
 import org.springframework.web.client.RestClient;
 
 /**
- * The sample as {@code spring-boot:process-aot} leaves it, in a separate JVM: its beans are registered by generated
- * code, and the proxies of its listeners were made at build time.
+ * The sample after {@code spring-boot:process-aot}, in a separate JVM: its beans are registered by generated code, and the
+ * proxies of its listeners were generated at build time.
  */
 class AheadOfTimeIT {
 

@@ -7,17 +7,17 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /**
  * The sums of all balances in the database.
  *
- * @param payments how many payments there are, each counted once
- * @param paidIn what they come to
- * @param withAnnotation the balance of the protected listener
- * @param without the balance of the other one
- * @param turnover what the batch listener has added up
- * @param receipts what the listener with an inbox has written receipts for
- * @param notifications what the second hop has heard of receipts
- * @param points what the retry-topic listener has given
- * @param pointsDue what it should have given
- * @param processedByLedger the messages that are recorded as processed
- * @param keptInInbox the messages that are kept as processed
+ * @param payments the number of payments, each counted once
+ * @param paidIn the sum of these payments
+ * @param withAnnotation the sum of the protected listener
+ * @param without the sum of the unprotected listener
+ * @param turnover the sum of the batch listener
+ * @param receipts the sum of the receipts, written by the listener with an inbox
+ * @param notifications the sum of the receipts that the second hop was notified of
+ * @param points the points of the retry-topic listener
+ * @param pointsDue the expected points
+ * @param processedByLedger the number of messages that are recorded as processed
+ * @param keptInInbox the number of messages in the inbox with the status processed
  */
 record Books(
         long payments,
@@ -50,7 +50,7 @@ record Books(
         return jdbc.sql(SQL).query(Books.class).single();
     }
 
-    /** Whether all that is protected is right: every payment counted, and counted once. */
+    /** Whether the sums of all protected listeners are right: every payment counts exactly once. */
     boolean areRight() {
         return this.withAnnotation.equals(this.paidIn)
                 && this.turnover.equals(this.paidIn)
@@ -61,7 +61,7 @@ record Books(
                 && this.processedByLedger == this.payments;
     }
 
-    /** Whether the page says the same, to the cent. */
+    /** Whether the page shows the same sums, to the cent. */
     boolean areShownOn(PageUnderTest page) {
         return page.amount("Total", "with").equals(money(this.withAnnotation))
                 && page.amount("Total", "without").equals(money(this.without))

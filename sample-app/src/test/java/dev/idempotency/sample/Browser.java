@@ -11,7 +11,7 @@ import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
 
-/** Headless Chromium, where it is installed together with its driver. Nothing is downloaded. */
+/** Headless Chromium, if it is installed with its driver. Nothing is downloaded. */
 final class Browser {
 
     static final String MISSING = "Not tested: the sample's page needs chromium and chromedriver on the PATH";
@@ -47,14 +47,14 @@ final class Browser {
         return browser;
     }
 
-    /** Sets the size of the page itself; a window cannot be made as narrow as a phone. */
+    /** Sets the size of the page, as a window cannot be as narrow as a phone. */
     static void resize(ChromeDriver browser, Dimension size) {
         browser.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", size.width, "height", size.height, "deviceScaleFactor", 1, "mobile", false));
     }
 
-    /** Sets what the user prefers: {@code light} or {@code dark}. */
+    /** Sets the preferred color scheme: {@code light} or {@code dark}. */
     static void prefer(ChromeDriver browser, String colorScheme) {
         browser.executeCdpCommand(
                 "Emulation.setEmulatedMedia",

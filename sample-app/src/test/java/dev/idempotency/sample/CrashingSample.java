@@ -14,8 +14,8 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.kafka.core.KafkaTemplate;
 
 /**
- * The sample, dying with two receipts on their way: one that Kafka has, and of which the outbox does not know that, and one
- * that was committed and is not sent yet.
+ * The sample with a crash while two receipts are in flight: one was sent to Kafka, but not marked in the outbox, and one was
+ * committed, but not sent yet.
  */
 class CrashingSample {
 
@@ -28,7 +28,7 @@ class CrashingSample {
         SpringApplication.run(new Class<?>[] {SampleApplication.class, CrashingSample.class}, args);
     }
 
-    /** Publications after a commit run in a task. */
+    /** Runs publications after a commit, and crashes in the second one. */
     @Bean
     TaskExecutor applicationTaskExecutor() {
         return task -> new Thread(() -> {

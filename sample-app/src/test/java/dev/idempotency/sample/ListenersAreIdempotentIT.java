@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The sample's listeners, tested as a user tests theirs. */
+/** Tests the sample's listeners like a user of the test kit. */
 @SampleTest
 class ListenersAreIdempotentIT {
 
-    /** With which the ids of payments begin that stand in no topic. */
+    /** The prefix of ids of payments that are not in a topic. */
     static final String ID_PREFIX = "kit-";
 
     @Autowired
@@ -49,7 +49,7 @@ class ListenersAreIdempotentIT {
                 .untilAsserted(() -> assertThat(Books.read(this.jdbc)).matches(Books::areRight));
     }
 
-    /** One that is written down as paid, so that the books can be right. */
+    /** Creates a payment and stores it as a real one, so that the sums match. */
     private ProducerRecord<String, String> payment() {
         String id = ID_PREFIX + UUID.randomUUID().toString().replace("-", "");
         this.jdbc

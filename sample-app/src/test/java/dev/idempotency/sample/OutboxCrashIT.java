@@ -37,8 +37,8 @@ import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 import org.springframework.kafka.test.utils.KafkaTestUtils;
 
 /**
- * Publications through an outbox when the process dies between the commit and the publication, and between the
- * publication and the outbox's note of it: published at least once, applied by the next consumer once.
+ * Publications through an outbox when the process crashes between the commit and the publication, or between the publication
+ * and its mark in the outbox: they are published at least once, and applied once by the next consumer.
  */
 class OutboxCrashIT {
 
@@ -68,7 +68,7 @@ class OutboxCrashIT {
                 crashAndRestart(postgres, kafka);
             } finally {
                 kafka.destroy();
-                // It has named itself to all applications of this JVM.
+                // The broker has set this property for all applications of this JVM.
                 System.clearProperty("spring.kafka.bootstrap-servers");
             }
         }
@@ -116,7 +116,7 @@ class OutboxCrashIT {
                 main.getName(),
                 "--spring.datasource.url=" + postgres.getJdbcUrl("postgres", "postgres"),
                 "--spring.kafka.bootstrap-servers=" + kafka.getBrokersAsString(),
-                // Until then the broker keeps partitions for the one that has died.
+                // The broker reserves the partitions of the crashed process until this timeout.
                 "--spring.kafka.consumer.properties.session.timeout.ms=6000");
     }
 
@@ -162,7 +162,7 @@ class OutboxCrashIT {
         return new String(record.headers().lastHeader(MessageIdHeader.HEADER).value(), StandardCharsets.UTF_8);
     }
 
-    /** How many messages the next consumer has read. */
+    /** The number of messages that the next consumer has read. */
     private static long read(EmbeddedKafkaBroker kafka) throws Exception {
         long read = 0;
         for (TopicPartition partition : RECEIPTS) {

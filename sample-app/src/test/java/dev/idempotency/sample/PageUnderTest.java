@@ -6,7 +6,7 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.JavascriptExecutor;
 import org.openqa.selenium.WebDriver;
 
-/** The page, as somebody sees it. Each text is read by one script: the page makes its tables anew all the time. */
+/** The page as seen by a user. Each text is read by a single script, as the page keeps rebuilding its tables. */
 final class PageUnderTest {
 
     private static final String VISIBLE_TEXTS = """
@@ -29,17 +29,17 @@ final class PageUnderTest {
         return text("#notice");
     }
 
-    /** An amount of a table, as it is written there. */
+    /** Returns an amount in a table, as text. */
     String amount(String row, String column) {
         return text("[data-row='%s'] [data-column='%s'] .value".formatted(row, column));
     }
 
-    /** Returns how the page rates an amount. */
+    /** Returns the page's verdict on an amount. */
     String verdict(String row, String column) {
         return text("[data-row='%s'] [data-column='%s'] .verdict".formatted(row, column));
     }
 
-    /** A counter of a consumer; -1 before the page has any. */
+    /** Returns a counter of a consumer; -1 if the page does not show one yet. */
     long count(String consumer, String column) {
         String text = cell(consumer, column);
         return text.isEmpty() ? -1 : Long.parseLong(text.replace(",", ""));
@@ -54,12 +54,12 @@ final class PageUnderTest {
         return !texts("#backlog progress").isEmpty();
     }
 
-    /** The deliveries that are shown, newest first. */
+    /** Returns the deliveries on the page, newest first. */
     List<String> deliveries() {
         return texts("#deliveries li");
     }
 
-    /** The chart, as it is read to those who cannot see it. */
+    /** Returns the chart's description for screen readers. */
     String chart() {
         return String.valueOf(this.browser.findElement(By.id("chart")).getAttribute("aria-label"));
     }
@@ -77,7 +77,7 @@ final class PageUnderTest {
         return (Long) script("return document.documentElement.scrollHeight");
     }
 
-    /** How far down an element begins. */
+    /** Returns the vertical position of an element. */
     double top(String id) {
         return ((Number) script("return document.getElementById('%s').getBoundingClientRect().top".formatted(id)))
                 .doubleValue();
@@ -91,7 +91,7 @@ final class PageUnderTest {
         return (String) script("return document.activeElement.id");
     }
 
-    @SuppressWarnings("unchecked") // That is what the script returns.
+    @SuppressWarnings("unchecked") // The script returns this type.
     List<String> requestedUrls() {
         return (List<String>) script("return performance.getEntriesByType('resource').map(entry => entry.name)");
     }
@@ -100,7 +100,7 @@ final class PageUnderTest {
         return texts(selector).stream().findFirst().orElse("");
     }
 
-    @SuppressWarnings("unchecked") // That is what the script returns.
+    @SuppressWarnings("unchecked") // The script returns this type.
     private List<String> texts(String selector) {
         return (List<String>) script(VISIBLE_TEXTS, selector);
     }

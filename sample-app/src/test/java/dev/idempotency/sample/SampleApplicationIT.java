@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.RestClient;
 
-/** The sample without its page, so that it is tested where there is no browser too. */
+/** The sample without its page, for environments without a browser. */
 @SampleTest
 class SampleApplicationIT {
 

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /** Starts the sample, or a variant of it, in a separate JVM. */
 final class SampleJvm {
 
-    /** Without the test kit, which refuses to be in an application that no test has started. */
+    /** The class path without the test kit, which rejects applications that are not started by a test. */
     static final String RUNTIME_CLASS_PATH = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
             .filter(entry -> !entry.contains("idempotency-spring-boot-test"))

@@ -28,16 +28,16 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Every button of the page, pushed in a real browser: what becomes of it in the database, and that the page says so.
+ * Pushes every button of the page in a real browser, and checks the effect in the database and on the page.
  *
- * <p>The tests share one ledger, so that each looks at what has changed since it began.
+ * <p>The tests share one ledger, so each checks the changes since its start.
  */
 @SampleTest
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @EnabledIf(value = "dev.idempotency.sample.Browser#isInstalled", disabledReason = Browser.MISSING)
 class SamplePageIT {
 
-    /** Set it to {@code true} to have the README's screenshot made anew. */
+    /** Set to {@code true} to update the README's screenshot. */
     private static final String SCREENSHOT_PROPERTY = "sample.screenshot";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -123,7 +123,7 @@ class SamplePageIT {
 
         this.page.push("replay");
 
-        // More where other tests have redriven dead letters: these copies count as their originals.
+        // More if other tests have redriven dead letters: the copies count like their originals.
         awaitThat("a redelivery of every payment", () -> this.page.count("ledger", "redeliveries") >= hits + inTopic);
         BigDecimal twice = sent.without().add(paymentsInTopic("sum(amount)", BigDecimal.class));
         awaitSettled(1, () -> Books.read(this.jdbc).without().compareTo(twice) >= 0);
@@ -179,7 +179,7 @@ class SamplePageIT {
 
         this.page.push("redrive");
 
-        // A dead letter of each of four consumers goes back, and the one without the annotation sees them all.
+        // Each of four consumers has a dead letter redriven, and the unprotected consumer reads all of them.
         awaitPaymentAddedWithoutTheAnnotation(5);
         awaitThat("the notice", () -> this.page.notice().startsWith("Fix and redrive: done."));
         awaitThat(
@@ -193,7 +193,7 @@ class SamplePageIT {
                         this.page.cell("operated-" + consumer, "reconciled").endsWith("read, none missing")));
     }
 
-    /** Without those that {@link ListenersAreIdempotentIT} has delivered to the same application past the topic. */
+    /** Excludes payments that {@link ListenersAreIdempotentIT} has delivered to the same application without the topic. */
     private <T> T paymentsInTopic(String aggregate, Class<T> type) {
         return this.jdbc
                 .sql("select " + aggregate + " from payment where id not like ?")
@@ -262,7 +262,7 @@ class SamplePageIT {
         Files.write(SCREENSHOT, this.browser.getScreenshotAs(OutputType.BYTES));
     }
 
-    /** Awaits one payment more, added once by all that is protected, and so many times by the listener that is not. */
+    /** Awaits one more payment, added once by each protected listener and this many times by the unprotected one. */
     private Books awaitPaymentAddedWithoutTheAnnotation(int times) {
         return awaitSettled(1, () -> {
             Books now = Books.read(this.jdbc);
@@ -272,7 +272,7 @@ class SamplePageIT {
         });
     }
 
-    /** Awaits so many payments more, a condition, and a page that shows what is in the database. */
+    /** Awaits this many more payments, a condition, and a page that shows the state of the database. */
     private Books awaitSettled(int payments, Callable<Boolean> condition) {
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).untilAsserted(() -> {
             Books now = Books.read(this.jdbc);

@@ -13,8 +13,8 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 import org.springframework.web.client.RestClient;
 
 /**
- * Lets a test be over when all that it has sent was read, and the duplicates dropped: the next one has the same
- * application, and counts from there.
+ * Waits after each test until all of its messages are consumed and duplicates dropped: the next test uses the same
+ * application, and counts from its state.
  */
 final class SettledAfterEach implements AfterEachCallback {
 

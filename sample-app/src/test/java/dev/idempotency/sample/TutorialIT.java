@@ -26,8 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * Runs the commands of {@code docs/tutorial.md} in their order, and awaits the answers that the page shows. Counters are
- * compared by how much they have grown, as other tests have used the application before.
+ * Runs the commands of {@code docs/tutorial.md} in order, and awaits the documented responses. Counters are compared by their
+ * growth, as other tests may have used the application before.
  */
 @SampleTest
 class TutorialIT {
@@ -43,7 +43,7 @@ class TutorialIT {
     private static final Set<String> COUNTERS =
             Set.of("processed", "duplicate", "failed", "republication", "redelivery", "value");
 
-    /** Different in each run. */
+    /** Properties whose values differ in each run. */
     private static final Set<String> ANY = Set.of(
             "id", "account", "amount", "name", "paidIn", "protectedBalance", "unprotectedBalance", "processedAt");
 
@@ -83,7 +83,7 @@ class TutorialIT {
         }
     }
 
-    /** A request that only reads is repeated until it answers as shown. */
+    /** Checks a response; a read-only request is repeated until the response is as documented. */
     private void check(String uri, JsonNode answer, JsonNode shown) {
         if (answer.isMissingNode()) {
             JsonNode before = this.before.getOrDefault(uri, answer);
@@ -129,7 +129,7 @@ class TutorialIT {
 
     private JsonNode post(String uri, String body) {
         if (uri.equals("/api/repairs")) {
-            // A consumer that is slower would succeed after the repair, and have no dead letter.
+            // A slow consumer would succeed after the repair, and have no dead letter.
             CONSUMERS.forEach(this::awaitDeadLetter);
         }
         Books books = Books.read(this.jdbc);

@@ -21,8 +21,7 @@ class EmbeddedKafkaConfiguration {
 
     @Bean
     EmbeddedKafkaBroker embeddedKafka() {
-        // Spring closes it, after everyone who uses it, and it deletes its own files. Kafka's hook would delete them
-        // sooner.
+        // Spring closes the broker, which deletes its files, after its clients. Kafka's hook would delete them earlier.
         Exit.setShutdownHookAdder((name, hook) -> {});
         return new QuietKafkaBroker();
     }
@@ -32,7 +31,7 @@ class EmbeddedKafkaConfiguration {
         return () -> List.of(broker.getBrokersAsString().split(","));
     }
 
-    /** Kafka prints the formatting of its storage to the console, bypassing the log: noise here. */
+    /** Suppresses output about the formatting of Kafka's storage, which goes to the console and not to the log. */
     private static final class QuietKafkaBroker extends EmbeddedKafkaKraftBroker {
 
         QuietKafkaBroker() {

@@ -18,7 +18,7 @@ class EmbeddedPostgresConfiguration {
     @Bean
     EmbeddedPostgres embeddedPostgres() throws IOException {
         return EmbeddedPostgres.builder()
-                // Spring closes it, after everyone who uses it. Its own hook would close it sooner.
+                // Spring closes the server after its clients. Its shutdown hook would close it earlier.
                 .setRegisterShutdownHook(false)
                 .setPGStartupWait(Duration.ofMinutes(2))
                 .start();

@@ -1,4 +1,4 @@
-/** A PostgreSQL server and a Kafka broker inside the application, used unless others are configured. */
+/** An embedded PostgreSQL server and Kafka broker, used unless others are configured. */
 @NullMarked
 package dev.idempotency.sample.embedded;
 

@@ -7,7 +7,7 @@ import org.springframework.kafka.event.ConsumerStoppedEvent.Reason;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.stereotype.Component;
 
-/** Starts consumers again that were killed, as Kubernetes would with the application. */
+/** Restarts killed consumers, as Kubernetes would restart the application. */
 @Component
 class ConsumerRevival {
 
@@ -20,7 +20,7 @@ class ConsumerRevival {
     @EventListener
     void onStopped(ConcurrentContainerStoppedEvent event) {
         if (event.getReason() == Reason.ERROR) {
-            // On another thread: this one is still busy with stopping the container.
+            // Uses another thread, as this one is still stopping the container.
             this.executor.execute(event.getContainer(ConcurrentMessageListenerContainer.class)::start);
         }
     }

@@ -2,7 +2,7 @@ package dev.idempotency.sample.mishap;
 
 import java.io.Serial;
 
-/** Something that goes wrong once a listener has done its work. */
+/** A failure after the work of a listener. */
 public enum Mishap {
 
     /** The listener throws before its transaction is committed. */
@@ -14,8 +14,8 @@ public enum Mishap {
     },
 
     /**
-     * The consumer dies when its transaction is committed, and the offset is not. A {@link VirtualMachineError} stops the
-     * container there and then; the next consumer gets the record again, as after a crash.
+     * The consumer dies after the commit of its transaction and before that of the offset. A {@link VirtualMachineError} stops
+     * the container immediately, and the record is redelivered to the next consumer, as after a crash.
      */
     KILLED_CONSUMER {
         @Override
@@ -39,7 +39,7 @@ public enum Mishap {
 
     abstract void happen(String paymentId);
 
-    /** Whether it happens again and again. */
+    /** Whether it happens at every delivery. */
     boolean lasts() {
         return false;
     }
@@ -53,7 +53,7 @@ public enum Mishap {
             super(message);
         }
 
-        /** None: it is planned, and the log stays short. */
+        /** Omits the stack trace: the failure is planned, and the log stays short. */
         @Override
         public synchronized Throwable fillInStackTrace() {
             return this;

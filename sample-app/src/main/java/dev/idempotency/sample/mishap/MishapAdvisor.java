@@ -14,7 +14,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Has a mishap befall listeners when they have returned, so that they need not know of it. */
+/** Makes mishaps happen after listeners have returned, so that the listeners need no code for them. */
 class MishapAdvisor extends DefaultPointcutAdvisor {
 
     @Serial
@@ -24,12 +24,12 @@ class MishapAdvisor extends DefaultPointcutAdvisor {
         super(AnnotationMatchingPointcut.forMethodAnnotation(KafkaListener.class), advice);
     }
 
-    /** Innermost: what happens is part of the transaction that {@code @IdempotentListener} opens. */
+    /** Innermost advice: the mishap is part of the transaction that {@code @IdempotentListener} opens. */
     static MishapAdvisor insideTheTransaction(Mishap mishap, ObjectProvider<Mishaps> mishaps) {
         return new MishapAdvisor(new MishapInterceptor(mishap, mishaps));
     }
 
-    /** Outermost: what happens comes after the commit, and before the container gets to the offset. */
+    /** Outermost advice: the mishap happens after the commit, and before the container commits the offset. */
     static MishapAdvisor afterTheCommit(Mishap mishap, ObjectProvider<Mishaps> mishaps) {
         return new Outermost(new MishapInterceptor(mishap, mishaps));
     }

@@ -7,7 +7,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
-/** Puts mishaps around the listeners. */
+/** Advises the listeners with mishaps. */
 @Configuration(proxyBeanMethods = false)
 class MishapConfiguration {
 

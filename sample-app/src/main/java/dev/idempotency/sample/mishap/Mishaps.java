@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
-/** The mishaps that await payments. Each befalls every listener of the payment, and each of them once unless it lasts. */
+/** The planned mishaps of payments. Each affects every listener of the payment, once per listener unless it lasts. */
 @Component
 public class Mishaps {
 
@@ -17,13 +17,13 @@ public class Mishaps {
         this.planned.put(paymentId, mishap);
     }
 
-    /** Whether the mishap befalls this victim now. */
+    /** Whether the mishap affects this listener now. */
     boolean strikes(Mishap mishap, String paymentId, String victim) {
         return this.planned.get(paymentId) == mishap
                 && (mishap.lasts() || this.struck.add(new Struck(paymentId, victim)));
     }
 
-    /** Ends those that last. */
+    /** Ends all lasting mishaps. */
     public void mend() {
         this.planned.values().removeIf(Mishap::lasts);
     }

@@ -15,7 +15,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.stereotype.Component;
 
 /**
- * Has every group read the payments again from the beginning, as an operator does with
+ * Makes every group read the payments again from the beginning, like an operator with
  * {@code kafka-consumer-groups --reset-offsets --to-earliest}.
  */
 @Component
@@ -29,10 +29,10 @@ public class Rewind {
         this.admin = admin;
     }
 
-    /** Stops the listeners, sets their offsets back, and starts them again. */
+    /** Stops the listeners, resets their offsets, and restarts them. */
     public synchronized void toTheBeginning() throws InterruptedException {
         Collection<MessageListenerContainer> containers = this.topic.containers();
-        // A group's offsets can only be set while it has no members.
+        // The offsets of a group can only be changed while it has no members.
         containers.forEach(Lifecycle::stop);
         try {
             Map<TopicPartition, OffsetAndMetadata> beginning =

@@ -1,4 +1,4 @@
-/** Failures at the push of a button. Nothing here is needed for idempotency. */
+/** Failures at the push of a button. This package is not needed for idempotency. */
 @NullMarked
 package dev.idempotency.sample.mishap;
 

@@ -14,7 +14,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.stereotype.Component;
 
-/** How far the listeners of payments are behind: records whose offsets they have not committed. */
+/** The backlog of the listeners of payments: records whose offsets they have not committed. */
 @Component
 class Backlog {
 
@@ -26,7 +26,7 @@ class Backlog {
         this.admin = admin;
     }
 
-    /** The records that wait, added up over all groups. */
+    /** Returns the number of waiting records, summed over all groups. */
     long records() throws InterruptedException {
         try {
             Map<TopicPartition, Long> ends = this.topic.offsets(OffsetSpec.latest());

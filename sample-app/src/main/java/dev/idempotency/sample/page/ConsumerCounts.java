@@ -3,12 +3,12 @@ package dev.idempotency.sample.page;
 /**
  * Counts of a consumer's messages since the application started.
  *
- * @param consumer its name
- * @param listener class and method
- * @param processed committed
- * @param redeliveries dropped, as Kafka delivered them again
- * @param republications dropped, as the producer sent them again
- * @param failed rolled back; they are redelivered
+ * @param consumer the name of the consumer
+ * @param listener class and method of the listener
+ * @param processed committed messages
+ * @param redeliveries duplicates that Kafka delivered again
+ * @param republications duplicates that the producer sent again
+ * @param failed attempts that were rolled back; their messages are redelivered
  */
 record ConsumerCounts(
         String consumer, String listener, long processed, long redeliveries, long republications, long failed) {}

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * The counters of every consumer: those that Actuator shows under {@code /actuator/metrics}, and where there is no such
- * meter, what this bean has counted itself.
+ * The counters of every consumer, as shown by Actuator under {@code /actuator/metrics}; without such a meter, the counts of
+ * this bean.
  */
 @Component
 class Counters implements IdempotencyEventListener {

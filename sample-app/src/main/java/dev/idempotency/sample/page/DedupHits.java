@@ -11,7 +11,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.springframework.stereotype.Component;
 
-/** Dropped duplicates of all consumers, by the second, for the chart. */
+/** Dropped duplicates of all consumers per second, for the chart. */
 @Component
 class DedupHits implements IdempotencyEventListener {
 
@@ -36,7 +36,7 @@ class DedupHits implements IdempotencyEventListener {
         forgetOld(second);
     }
 
-    /** The seconds of the window that had any, oldest first. */
+    /** Returns the seconds of the window with duplicates, oldest first. */
     synchronized List<Hits> recent() {
         forgetOld(Instant.now().getEpochSecond());
         return List.copyOf(this.bySecond.values());
@@ -49,9 +49,9 @@ class DedupHits implements IdempotencyEventListener {
     /**
      * Duplicates dropped within a second.
      *
-     * @param second since 1970
-     * @param redeliveries that Kafka delivered again
-     * @param republications that the producer sent again
+     * @param second the second since 1970
+     * @param redeliveries duplicates that Kafka delivered again
+     * @param republications duplicates that the producer sent again
      */
     record Hits(long second, int redeliveries, int republications) {
 

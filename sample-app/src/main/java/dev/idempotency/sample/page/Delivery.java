@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The outcome of a delivery, as shown on the page.
  *
- * @param number counts deliveries, so that the page can ask for those it does not have
- * @param time when
- * @param consumer whose message it was
- * @param outcome what became of it
- * @param messageId which message, unless it failed
- * @param coordinates where its record is, unless it came by HTTP
- * @param kind whose doing a duplicate is
- * @param ageMillis how long ago a duplicate's original was processed
+ * @param number the number of the delivery, so that the page can request new ones
+ * @param time the time of the outcome
+ * @param consumer the name of the consumer
+ * @param outcome the outcome
+ * @param messageId the id of the message, unless it failed
+ * @param coordinates topic, partition and offset, unless it was sent by HTTP
+ * @param kind whether Kafka or the producer caused a duplicate
+ * @param ageMillis the time since a duplicate's original was processed
  */
 record Delivery(
         long number,

@@ -54,7 +54,7 @@ class DeliveryFeed implements IdempotencyEventListener {
         }
     }
 
-    /** Those with a higher number, oldest first, as far as they are still kept. */
+    /** Returns the deliveries with a higher number that are still kept, oldest first. */
     synchronized List<Delivery> after(long number) {
         return this.latest.stream()
                 .filter(delivery -> delivery.number() > number)

@@ -5,7 +5,7 @@ import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The balances in the database, beside the expected ones. */
+/** The balances in the database, with the expected ones. */
 @Component
 class Ledger {
 
@@ -55,18 +55,18 @@ class Ledger {
     }
 
     /**
-     * An account, kept twice.
+     * An account, with the balances of both listeners.
      *
-     * @param paidIn what it should hold: every payment once
-     * @param protectedBalance what the listener with {@code @IdempotentListener} made of it
-     * @param unprotectedBalance what the one without made of it
+     * @param paidIn the expected balance: every payment once
+     * @param protectedBalance the balance of the listener with {@code @IdempotentListener}
+     * @param unprotectedBalance the balance of the listener without it
      */
     record Account(String name, BigDecimal paidIn, BigDecimal protectedBalance, BigDecimal unprotectedBalance) {}
 
     /**
-     * All that a consumer has written, added up.
+     * The sum of a consumer's effects.
      *
-     * @param expected what it comes to with every payment counted once
+     * @param expected the sum if every payment counts once
      */
     record Result(String consumer, BigDecimal actual, BigDecimal expected) {}
 }

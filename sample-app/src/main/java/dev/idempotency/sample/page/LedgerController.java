@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Serves the data that the page polls, and one method for each of its buttons. */
+/** Serves the data that the page polls, with one method for each of its buttons. */
 @RestController
 @RequestMapping("/api")
 class LedgerController {
@@ -51,10 +51,10 @@ class LedgerController {
         this.feed = feed;
     }
 
-    /** All there is to show; of the deliveries, those after the one with this number. */
+    /** Returns all data of the page, with the deliveries after the one with this number. */
     @GetMapping("/ledger")
     LedgerView ledger(@RequestParam(defaultValue = "0") long after) throws InterruptedException {
-        // The backlog first: when it is empty, the rest is final.
+        // Reads the backlog first: if it is empty, the rest is final.
         long waiting = this.backlog.records();
         return new LedgerView(
                 Instant.now().getEpochSecond(),
@@ -66,7 +66,7 @@ class LedgerController {
                 this.feed.after(after));
     }
 
-    /** Sends a payment so many times, after planning a mishap for it. */
+    /** Sends a payment this many times, after planning a mishap for it if requested. */
     @PostMapping("/payments")
     Payment send(@RequestParam(defaultValue = "1") int times, @RequestParam @Nullable Mishap mishap) {
         Payment payment = this.payments.invent();
@@ -101,8 +101,8 @@ class LedgerController {
     /**
      * The data of the page.
      *
-     * @param now the second since 1970 where the chart ends
-     * @param backlog records that wait to be read, over all groups
+     * @param now the second since 1970 at which the chart ends
+     * @param backlog the number of records that are not consumed yet, over all groups
      */
     record LedgerView(
             long now,

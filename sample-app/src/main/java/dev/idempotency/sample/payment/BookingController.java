@@ -9,7 +9,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Books a payment that a client sends by HTTP, once, and answers the same however often it is sent. */
+/** Books a payment that a client sends by HTTP once, and returns the same response however often it is sent. */
 @RestController
 class BookingController {
 

@@ -3,18 +3,18 @@ package dev.idempotency.sample.payment;
 import java.math.BigDecimal;
 
 /**
- * Money that was paid into an account.
+ * A payment into an account.
  *
- * @param id what makes it this payment and no other, however often it is sent
- * @param account whom it is for
- * @param amount how much
+ * @param id the unique id of the payment, however often it is sent
+ * @param account the receiving account
+ * @param amount the amount
  */
 public record Payment(String id, String account, BigDecimal amount) {
 
-    /** The topic that payments arrive in. */
+    /** The topic of payments. */
     public static final String TOPIC = "payments";
 
-    /** The header that carries the payment's id: one of those that {@code @IdempotentListener} looks for by itself. */
+    /** The header with the payment's id: one of the default headers of {@code @IdempotentListener}. */
     public static final String ID_HEADER = "message-id";
 
     public Payment {

@@ -14,7 +14,7 @@ import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 import org.springframework.modulith.events.EventExternalizationConfiguration;
 
-/** The topics, JSON for what stands in them, and the consumer of what comes by HTTP. */
+/** The topics, the conversion of JSON, and the consumer for payments by HTTP. */
 @Configuration(proxyBeanMethods = false)
 class PaymentConfiguration {
 
@@ -28,7 +28,7 @@ class PaymentConfiguration {
         return TopicBuilder.name(ReceiptWritten.TOPIC).partitions(3).build();
     }
 
-    /** Sends the id that an event carries as the header that {@code @IdempotentListener} looks for. */
+    /** Sends the id of an event as the header that {@code @IdempotentListener} reads. */
     @Bean
     static EventExternalizationConfiguration externalization() {
         return EventExternalizationConfiguration.defaults("dev.idempotency.sample")
@@ -36,13 +36,13 @@ class PaymentConfiguration {
                 .build();
     }
 
-    /** For what the page and its buttons ask of Kafka; the listeners do without. */
+    /** Used by the page and its buttons; the listeners do not need it. */
     @Bean
     Admin kafkaAdminClient(KafkaAdmin kafka) {
         return Admin.create(kafka.getConfigurationProperties());
     }
 
-    /** Whose ids are claimed by the controller: so retention, cleanup and meters know of it. */
+    /** Declares the consumer whose ids are claimed by the controller, for retention, cleanup and meters. */
     @Bean
     IdempotentConsumer bookings() {
         return IdempotentConsumer.named("bookings").retention(Duration.ofDays(30));

@@ -5,7 +5,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
-/** Adds every payment to its account's balance, once. The second annotation is all it takes. */
+/** Adds every payment to the balance of its account once. This only takes the second annotation. */
 @Component
 class PaymentListener {
 

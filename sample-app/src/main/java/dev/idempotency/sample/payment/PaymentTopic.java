@@ -13,7 +13,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.stereotype.Component;
 import org.springframework.util.ObjectUtils;
 
-/** The topic of payments: where its partitions begin and end, and who listens to it. */
+/** The topic of payments: the offsets of its partitions, and its listeners. */
 @Component
 public class PaymentTopic {
 
@@ -31,7 +31,7 @@ public class PaymentTopic {
                 ObjectUtils.containsElement(container.getContainerProperties().getTopics(), Payment.TOPIC));
     }
 
-    /** The first or the last offset of each partition. */
+    /** Returns the first or the end offset of each partition. */
     public Map<TopicPartition, Long> offsets(OffsetSpec spec) throws ExecutionException, InterruptedException {
         Map<TopicPartition, OffsetSpec> partitions = this.admin
                 .describeTopics(List.of(Payment.TOPIC))

@@ -14,7 +14,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.stereotype.Service;
 
-/** Sends payments, some of them more than once, and writes down what was really paid. */
+/** Sends payments, some of them more than once, and stores each real payment for comparison. */
 @Service
 public class Payments {
 
@@ -36,7 +36,7 @@ public class Payments {
         return new Payment(id, account, BigDecimal.valueOf(this.random.nextLong(1_00, 200_00), 2));
     }
 
-    /** Sends the payments and returns when the broker has them all. One that is listed twice is sent twice. */
+    /** Sends the payments and waits for the broker's acknowledgments. A payment that is listed twice is sent twice. */
     public void send(List<Payment> payments) {
         payments.stream().distinct().forEach(this::writeDown);
         CompletableFuture<?>[] sent =
@@ -44,7 +44,7 @@ public class Payments {
         CompletableFuture.allOf(sent).join();
     }
 
-    /** Sends this many records in random order, so many of which are payments that are among the others too. */
+    /** Sends this many records in random order, including this many duplicates of others. */
     public void sendBurst(int records, int duplicates) {
         List<Payment> burst = new ArrayList<>();
         for (int i = 0; i < records - duplicates; i++) {

@@ -13,10 +13,10 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.stereotype.Component;
 
 /**
- * Gives a point for every full ten paid in. A failed attempt moves to a retry topic, out of the way of the others.
+ * Gives a point for every full ten paid in. A failed payment moves to a retry topic, so that it does not block others.
  *
- * <p>It is one consumer, whichever topic a payment comes from: what was processed after a retry is a duplicate in the
- * main topic too.
+ * <p>The main topic and the retry topics have the same consumer: a payment that was processed after a retry is a duplicate
+ * in the main topic, too.
  */
 @Component
 class PointsListener {
@@ -29,7 +29,7 @@ class PointsListener {
         this.jdbc = jdbc;
     }
 
-    // Other consumers of the topic may have retry topics too, so these carry the name of this one.
+    // Other consumers of the topic may have retry topics, too, so the suffixes contain the name of this one.
     @RetryableTopic(
             attempts = "3",
             numPartitions = "3",

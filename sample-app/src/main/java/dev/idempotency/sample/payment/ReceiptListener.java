@@ -8,10 +8,10 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes a receipt for every payment and tells others of it, in one transaction: what it publishes is kept in the database and
- * sent after the commit.
+ * Writes a receipt for every payment and publishes an event about it, in one transaction: the event is stored in the database
+ * and sent after the commit.
  *
- * <p>The message itself is kept in the inbox: as it was received, with the number of attempts and the last error. See
+ * <p>The message itself is stored in the inbox, as received, with the number of attempts and the last error. See
  * {@code /actuator/idempotencyinbox}, or query {@code idempotency_inbox_readable}.
  */
 @Component

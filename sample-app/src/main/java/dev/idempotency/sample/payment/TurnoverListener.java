@@ -8,10 +8,10 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Adds payments up by the batch: one transaction for all of them.
+ * Adds up payments in batches, with one transaction per batch.
  *
- * <p>The list holds new payments only, each of them once. It is never empty: where a whole batch has been processed
- * before, the method is not called.
+ * <p>The list contains only new payments, each of them once. It is never empty: if a whole batch has been processed before,
+ * the method is not called.
  */
 @Component
 class TurnoverListener {

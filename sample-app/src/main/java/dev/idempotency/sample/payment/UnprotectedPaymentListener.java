@@ -5,10 +5,10 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
 /**
- * The same listener without {@code @IdempotentListener}, on a separate table, to show the difference.
+ * The same listener without {@code @IdempotentListener}, with a separate table, to show the difference.
  *
- * <p>{@code @Transactional} would save it from the attempt that fails after its work, and from nothing else: a message
- * that is redelivered would still be added twice.
+ * <p>{@code @Transactional} would only help when an attempt fails after its work: a redelivered payment would still be added
+ * twice.
  */
 @Component
 class UnprotectedPaymentListener {

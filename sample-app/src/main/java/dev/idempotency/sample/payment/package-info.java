@@ -1,4 +1,4 @@
-/** Payments and those who listen to them: what is worth copying from this sample. */
+/** Payments and their listeners: the part of this sample that is worth copying. */
 @NullMarked
 package dev.idempotency.sample.payment;
 

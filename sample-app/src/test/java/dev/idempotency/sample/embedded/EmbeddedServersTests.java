@@ -9,7 +9,7 @@ import org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.kafka.test.EmbeddedKafkaBroker;
 
-/** Which servers are there; that they work is shown by the tests of the page. Nothing is started here. */
+/** Tests which servers are configured, without starting them. The tests of the page show that they work. */
 class EmbeddedServersTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
