@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Node;
 import org.xml.sax.InputSource;
 
-/** The two builds say the same: whoever changes one of them changes the other. */
+/** The Maven and the Gradle build must agree: a change of one requires the same change of the other. */
 class BuildsAgreeTests {
 
     private static final XPath XPATH = XPathFactory.newInstance().newXPath();
@@ -43,7 +43,7 @@ class BuildsAgreeTests {
         Map<String, String> gradle = new TreeMap<>();
         find("(?m)^([\\w-]+) = (?:\\{ strictly = )?\"([^\"]+)\"", CATALOG)
                 .forEach(version -> gradle.put(version.group(1), version.group(2)));
-        // Their plugins for Maven and for Gradle count apart.
+        // Their Maven and Gradle plugins have separate versions.
         Stream.of("spotless", "cyclonedx", "java").forEach(plugin -> {
             maven.remove(plugin);
             gradle.remove(plugin);
@@ -157,7 +157,7 @@ class BuildsAgreeTests {
     }
 
     private static List<Node> nodes(String path, String xpath) {
-        // Of the project's properties, only these stand in coordinates.
+        // The only property of the project that is used in coordinates.
         String xml = Documentation.read(path)
                 .replaceFirst(" xmlns=\"[^\"]+\"", "")
                 .replace("${project.groupId}", "dev.idempotency");

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** README, those of modules, and the pages in {@code docs}, whose examples are run. */
+/** The README, the READMEs of modules, and the pages in {@code docs}, whose examples are run. */
 public final class Documentation {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -24,7 +24,7 @@ public final class Documentation {
                 .map(module -> ROOT.resolve("idempotency-" + module + "/src/main/java"));
     }
 
-    /** All pages. */
+    /** Returns all pages. */
     public static List<Path> pages() {
         try (Stream<Path> root = Files.list(ROOT);
                 Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
@@ -39,12 +39,12 @@ public final class Documentation {
         }
     }
 
-    /** A page by its name from the project's root. */
+    /** Returns the text of a page by its path from the project's root. */
     public static String read(String page) {
         return read(ROOT.resolve(page));
     }
 
-    /** A page. */
+    /** Returns the text of a page. */
     public static String read(Path page) {
         try {
             return Files.readString(page);
@@ -53,7 +53,7 @@ public final class Documentation {
         }
     }
 
-    /** The one SQL example in which a text occurs. */
+    /** Returns the only SQL example that contains a text. */
     public static String sqlWith(String text) {
         List<String> found = pages().stream()
                 .flatMap(page -> SQL.matcher(read(page)).results().map(match -> match.group(1)))
@@ -63,7 +63,7 @@ public final class Documentation {
         return found.get(0);
     }
 
-    /** How a page is called from the project's root. */
+    /** Returns the path of a page from the project's root. */
     static String nameOf(Path page) {
         return ROOT.relativize(page).toString();
     }

@@ -38,7 +38,7 @@ import org.springframework.util.ReflectionUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What README and docs say and can be held against the code. */
+/** Statements of README and docs that can be verified against the code. */
 class DocumentationTests {
 
     private static final Map<String, Integer> LIMITS =
@@ -146,7 +146,7 @@ class DocumentationTests {
         }
     }
 
-    /** Up to the symptoms: all before them are messages, of which one is Flyway's. */
+    /** Checks the part before the symptoms, which lists messages; one of them is Flyway's. */
     @Test
     void messagesWithARemedyAreThoseOfTheCode() {
         String page = Documentation.read("docs/troubleshooting.md");
@@ -194,8 +194,8 @@ class DocumentationTests {
     }
 
     /**
-     * Word for word, but for comments, line breaks and bodies that are left out. What needs Testcontainers or spring-kafka-test
-     * is not looked at; and of Spring AMQP, which is not here, the annotation is left out.
+     * Compares examples literally, except for comments, line breaks and omitted bodies. Examples that need Testcontainers or
+     * spring-kafka-test are not compared; the annotation of Spring AMQP, which is not on the class path, is omitted.
      */
     @Test
     void everyJavaExampleIsPartOfSomethingThatIsCompiled() {
@@ -245,12 +245,12 @@ class DocumentationTests {
         return Documentation.pages().stream().flatMap(page -> find(regex, Documentation.read(page)));
     }
 
-    /** A page without the examples in it. */
+    /** Returns a page without its examples. */
     private static String prose(Path page) {
         return Documentation.read(page).replaceAll("(?ms)^```.*?^```", "");
     }
 
-    /** The library's code, file by file. */
+    /** Returns the text of each source file of the library. */
     private static Stream<String> sources() {
         return Documentation.sources().flatMap(DocumentationTests::javaFiles).map(Documentation::read);
     }
@@ -269,7 +269,7 @@ class DocumentationTests {
         }
     }
 
-    /** Code without imports, comments at the end of lines and white space, which the formatter puts where it likes. */
+    /** Returns code without imports, line comments and white space, which depends on the formatter. */
     private static String words(String code) {
         return code.replaceAll("(?m)^import .*;$", "")
                 .replaceAll("(?m)(^|\\s)// .*$", "")
@@ -298,7 +298,7 @@ class DocumentationTests {
                 .filter(name -> name.startsWith("idempotency."));
     }
 
-    /** The names and defaults of the generated metadata, as people write them. */
+    /** Returns the names and defaults of the generated metadata, in the notation of the docs. */
     private static Map<String, String> properties() throws IOException {
         Map<String, String> properties = new TreeMap<>();
         try (InputStream metadata =
@@ -333,7 +333,7 @@ class DocumentationTests {
         return anchors;
     }
 
-    /** The anchor that GitHub gives to a heading. */
+    /** Returns GitHub's anchor for a heading. */
     private static String slug(String heading) {
         return heading.toLowerCase(Locale.ROOT)
                 .replaceAll("[^\\p{L}\\p{N} _-]", "")
