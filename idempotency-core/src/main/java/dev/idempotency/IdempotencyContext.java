@@ -125,9 +125,9 @@ public final class IdempotencyContext {
     }
 
     /**
-     * Calls something outside the database, and records its result as soon as it returns, in a transaction of its own: a
-     * later attempt of the same message gets the recorded result without the call. An attempt that ends between the call and
-     * the record, as by a crash, leaves no record, and the next one calls again, with the same key.
+     * Calls something outside the database, and records its result as soon as it returns, in a separate transaction: a later
+     * attempt of the same message gets the recorded result without the call. An attempt that ends between the call and the
+     * record, such as by a crash, leaves no record, and the next one calls again, with the same key.
      *
      * @param name once per message, such as {@code charge}
      * @param type the type of the result, which is recorded as JSON

@@ -70,8 +70,8 @@ public @interface IdempotentListener {
     /**
      * SpEL expression for a business key, such as {@code "'customer/' + #payload.customerId"}: listeners, and code that
      * {@linkplain IdempotentOperations#lock locks} it, run one after the other if they name the same key, in all instances. The lock
-     * is taken between the claim and the listener, and ends with the transaction. It gives no order. The variables are those of
-     * {@link #key()}. Placeholders are resolved. Default: no lock.
+     * is taken between the claim and the listener, and ends with the transaction. It does not guarantee an order. The variables
+     * are the same as for {@link #key()}. Placeholders are resolved. Default: no lock.
      */
     String lock() default "";
 

@@ -69,7 +69,7 @@ public enum StartupCheck {
             Level.WARN, "A rewind, or a group whose offsets expired, would apply again what has been forgotten."),
     MISSING_DEAD_LETTER_TOPIC(Level.WARN, "The first dead letter would block its partition.");
 
-    /** Where the documentation is found by those who have only the jar. */
+    /** The address of the documentation, for users who only have the jar. */
     public static final String DOCUMENTATION =
             "https://github.com/idempotency-dev/idempotency-spring-boot/blob/main/docs/";
 

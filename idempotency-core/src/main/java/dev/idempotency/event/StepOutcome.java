@@ -1,17 +1,17 @@
 package dev.idempotency.event;
 
-/** What became of a step. */
+/** The outcome of a step. */
 public enum StepOutcome {
 
-    /** It was called, and its result is recorded. */
+    /** The step was called, and its result is recorded. */
     EXECUTED,
 
-    /** An earlier attempt has recorded it: it was not called. */
+    /** An earlier attempt has recorded the step: it was not called again. */
     REPLAYED,
 
-    /** Its call has thrown, and it will be called again. */
+    /** The call has thrown an exception: the step will be called again. */
     FAILED,
 
-    /** Nobody knows whether it happened: it will not be called until an operator has settled it. */
+    /** It is unknown whether the step happened: it will not be called until an operator has settled it. */
     UNKNOWN
 }

@@ -11,7 +11,7 @@ public enum InboxStatus {
     /** The listener has failed at it and has not processed it since. Its redelivery, if there is one, runs. */
     FAILED,
 
-    /** The listener has failed at it, as nobody knows whether one of its steps happened. An operator settles that. */
+    /** The listener has failed at it, as it is unknown whether one of its steps happened. An operator must settle that. */
     UNKNOWN,
 
     /** It was processed and then forgotten on request: its redelivery is processed. */

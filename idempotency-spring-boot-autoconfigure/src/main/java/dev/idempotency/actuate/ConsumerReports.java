@@ -125,8 +125,8 @@ public record ConsumerReports(
     }
 
     /**
-     * A consumer, and what became of its messages in this instance. Without meters there are no counts, without a
-     * retention its messages are never forgotten. Positions are those of {@link DeduplicationStrategy#OFFSET}.
+     * A consumer, and the outcomes of its messages in this instance. Without meters there are no counts; without a retention
+     * its messages are never forgotten. Only consumers with {@link DeduplicationStrategy#OFFSET} have positions.
      */
     record ConsumerReport(
             String consumer,

@@ -24,7 +24,7 @@ final class EndpointInput {
 
     private EndpointInput() {}
 
-    /** The ids that a message may be stored under: that of the key its producer gave it, or the id itself. */
+    /** The ids under which a message may be stored: derived from the key of its producer, or the given id itself. */
     static Set<MessageId> messageIds(String consumer, String key) {
         if (isRefusedByDatabases(consumer)) {
             throw new InvalidEndpointRequestException(
@@ -83,7 +83,7 @@ final class EndpointInput {
         return done ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT) : notFound();
     }
 
-    /** Logs who has asked for a change. */
+    /** Logs the user that has requested a change. */
     static void audit(SecurityContext security, String consumer, String request) {
         Principal principal = security.getPrincipal();
         logger.warn(

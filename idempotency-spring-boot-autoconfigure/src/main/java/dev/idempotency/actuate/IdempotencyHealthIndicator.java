@@ -23,7 +23,7 @@ import org.springframework.boot.health.contributor.Status;
  */
 public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
 
-    /** Nothing is lost or applied twice, but somebody should have a look at the details. */
+    /** Nothing is lost or applied twice, but the details need attention. */
     public static final Status DEGRADED = new Status("DEGRADED", "The cleanup does not keep up, or consumers wait");
 
     private static final Set<MessageId> NO_MESSAGE = Set.of(new MessageId("idempotency/health", "none"));

@@ -34,7 +34,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** Auto-configuration for operators, who know the consumers of their own context only. */
+/** Auto-configuration of the operators' beans, which know only the consumers of their application context. */
 @AutoConfiguration(after = IdempotencyListenerAutoConfiguration.class)
 @ConditionalOnClass({KafkaListener.class, DeadLetters.class})
 @ConditionalOnBean(ListenerDefinitionRegistry.class)

@@ -60,8 +60,8 @@ public interface Dialect {
     }
 
     /**
-     * Watches the connection's transaction: databases end it by themselves after some errors, whether or not somebody
-     * catches them.
+     * Watches the connection's transaction: databases end it after some errors, whether or not the application catches
+     * them.
      *
      * @return by default, sees whether a savepoint that is set now is still there
      */

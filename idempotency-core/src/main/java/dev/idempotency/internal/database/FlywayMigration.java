@@ -17,7 +17,7 @@ final class FlywayMigration {
         FluentConfiguration configuration = Flyway.configure(FlywayMigration.class.getClassLoader())
                 .dataSource(database.dataSource())
                 .locations("classpath:" + location)
-                // Neither a Flyway of the application nor anybody else takes that for a migration.
+                // A prefix that the application's Flyway does not recognize as a migration.
                 .sqlMigrationPrefix("idempotency_V")
                 .table(history)
                 .placeholderReplacement(false)

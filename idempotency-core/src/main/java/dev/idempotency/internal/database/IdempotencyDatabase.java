@@ -176,7 +176,7 @@ public final class IdempotencyDatabase {
         return jdbc;
     }
 
-    /** A template whose statements may take seconds, for those who look something up. */
+    /** A template for look-ups, whose statements may take seconds. */
     public JdbcTemplate lookUps() {
         return this.lookUps;
     }

@@ -80,8 +80,8 @@ final class SingleRowStatements {
     }
 
     /**
-     * Moves positions: one round trip for a single record, two for several. A position that is not there yet is made; where
-     * somebody else has made it meanwhile, it is moved after all.
+     * Moves positions: one round trip for a single record, two for several. A missing position is created; if another
+     * transaction has created it meanwhile, it is moved after all.
      */
     record Positions(String move, String previous, String isThere, String make) implements PositionStatement {
 

@@ -46,7 +46,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
     /** Claims from code come from no record. */
     private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
-    /** Of those who wait for an id, MariaDB lets only one go on each time that its holder fails. */
+    /** MariaDB lets only one of the transactions that wait for an id proceed each time its holder fails. */
     private static final int MAX_ATTEMPTS = 20;
 
     private final ProcessedMessageStore store;
@@ -300,7 +300,7 @@ public final class IdempotentTemplate implements IdempotentOperations, SmartInit
         private List<MessageId> claimed = List.of();
         private List<Duplicate> duplicates = List.of();
 
-        /** {@code joined} is whether the transaction is somebody else's, whose end is waited for. */
+        /** {@code joined} is whether it takes part in an outer transaction, whose end it must wait for. */
         Outcome(IdempotencyEventListener observer, @Nullable Long digest, boolean joined) {
             this.observer = observer;
             this.digest = digest;

@@ -38,7 +38,7 @@ public final class RingCleanup implements CleanupTask {
 
     private static final Logger logger = LoggerFactory.getLogger(RingCleanup.class);
 
-    /** The most rows that are put back as they have not expired, such as those of idle consumers. */
+    /** The maximum number of unexpired rows that are put back, such as rows of idle consumers. */
     public static final int MAX_KEPT = 5_000;
 
     /** A smaller slot is left alone while it has rows that must be put back. */
@@ -158,10 +158,7 @@ public final class RingCleanup implements CleanupTask {
         });
     }
 
-    /**
-     * The slots whose messages should have expired, the next one to be used last: half of the ring is one retention, and one
-     * more slot fills up.
-     */
+    /** The slots that are neither current nor within the retention, which is half of the ring; the next to be used is last. */
     public List<Integer> dueSlots() {
         OffsetDateTime now = this.database.inTransaction(
                 template -> template.queryForObject("select current_timestamp", OffsetDateTime.class));

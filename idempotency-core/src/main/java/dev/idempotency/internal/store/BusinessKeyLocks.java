@@ -38,7 +38,7 @@ public final class BusinessKeyLocks {
     private final ClaimTransaction transaction;
     private final Duration timeout;
 
-    /** One per stripe, in the order in which they are entered. Those who wait are let in in the order of their arrival. */
+    /** One per stripe, in the order in which they are entered. Waiting threads enter in the order of their arrival. */
     final List<Semaphore> queues =
             Stream.generate(() -> new Semaphore(1, true)).limit(Dialect.STRIPES).toList();
 
@@ -114,7 +114,7 @@ public final class BusinessKeyLocks {
             try {
                 for (int stripe : stripesOf(keys)) {
                     Semaphore queue = BusinessKeyLocks.this.queues.get(stripe);
-                    // Unlike tryAcquire() without a time, not before those who wait.
+                    // Unlike tryAcquire() without a time, this does not overtake waiting threads.
                     if (queue.tryAcquire(wait ? left().toNanos() : 0, TimeUnit.NANOSECONDS)) {
                         this.entered.add(queue);
                     } else if (wait) {

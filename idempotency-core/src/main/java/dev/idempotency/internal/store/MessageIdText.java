@@ -42,8 +42,8 @@ public final class MessageIdText {
     }
 
     /**
-     * Ids under which a message may be stored that somebody names by this text: the key that its producer gave it, in a
-     * header or elsewhere, or what was made of it here and stands in a log.
+     * Ids under which a message may be stored that an operator names by this text: the key that its producer set, in a header
+     * or elsewhere, or the id that was derived from it and logged.
      *
      * @throws IllegalArgumentException if the text is blank, or no consumer can have this name
      */

@@ -88,7 +88,7 @@ public final class ProcessedMessagePurge {
         return new ProcessedMessagePurge(database, database.resultTable(), database.activityTable(), "");
     }
 
-    /** For the table of steps, likewise. A step of unknown outcome is kept until it is settled. */
+    /** Same for the table of steps. A step of unknown outcome is kept until it is settled. */
     public static ProcessedMessagePurge ofSteps(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(
                 database, database.stepTable(), database.activityTable(), "and status = 'done' ");

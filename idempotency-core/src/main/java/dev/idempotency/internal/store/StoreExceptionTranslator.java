@@ -103,7 +103,7 @@ public final class StoreExceptionTranslator {
                 || DATA_CLASSES.stream().anyMatch(state::startsWith);
     }
 
-    /** Whether it failed, on PostgreSQL, as an earlier statement had, and somebody caught the error. */
+    /** Whether it failed, on PostgreSQL, because the error of an earlier statement was caught. */
     public static boolean isOfAbortedTransaction(Throwable failure) {
         SQLException sql = innermost(failure);
         return sql != null && TRANSACTION_ABORTED.equals(sql.getSQLState());

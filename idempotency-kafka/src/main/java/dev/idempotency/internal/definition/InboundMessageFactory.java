@@ -27,7 +27,7 @@ public record InboundMessageFactory(
     private static final String LOCK_REMEDY = "Let its producer set one, or write an expression in"
             + " @IdempotentListener(lock = …) that is never empty.";
 
-    /** The same for those who only identify messages. */
+    /** The same without locks, for use cases that only identify messages. */
     public InboundMessageFactory withoutLocks() {
         return new InboundMessageFactory(this.strategy, this.ids, this.versions, this.conflicts, null);
     }

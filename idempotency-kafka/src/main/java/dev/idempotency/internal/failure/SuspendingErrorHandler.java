@@ -123,7 +123,7 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         }
     }
 
-    /** An {@code Error}, as a handler that catches exceptions would give up a record that was not retried. */
+    /** Throws an {@code Error}, as a handler that catches exceptions would skip a record that was not retried. */
     private static void refuseRetry() {
         throw new AssertionError("The listener cannot be called again: throw an exception for redelivery");
     }

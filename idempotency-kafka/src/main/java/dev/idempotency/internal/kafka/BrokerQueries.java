@@ -20,7 +20,7 @@ import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 
-/** Asks brokers about topics, on behalf of somebody who waits for the answer. */
+/** Queries brokers for topics, for callers that wait for the answer. */
 public final class BrokerQueries implements AutoCloseable {
 
     private static final Duration ANSWER = Duration.ofSeconds(10);

@@ -43,13 +43,13 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
     }
 
     @Override
-    @SuppressWarnings("unchecked") // Nobody else knows this property.
+    @SuppressWarnings("unchecked") // Only this library sets the property.
     public void configure(Map<String, ?> configuration, boolean isKey) {
         this.key = isKey;
         if (this.delegate == null) {
             this.delegate = (Deserializer<?>) instantiate(configuration.get(isKey ? KEY_DELEGATE : VALUE_DELEGATE));
         }
-        // Without these it is a consumer of somebody else who has the same factory.
+        // Without these properties, the consumer is not a protected listener's, but has the same factory.
         this.received = (ReceivedRecords) configuration.get(RECEIVED);
         if (configuration.get(MESSAGES_FAULT) instanceof Predicate<?> judgement) {
             this.messagesFault = (Predicate<Throwable>) judgement;

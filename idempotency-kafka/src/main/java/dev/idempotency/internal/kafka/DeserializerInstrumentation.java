@@ -84,7 +84,7 @@ public final class DeserializerInstrumentation {
         own.putAll(ListenerContainers.ownConsumerSettings(container));
         replace(factory, own, true);
         replace(factory, own, false);
-        // Those that stand before the factory's own, which are configured only if they were.
+        // Needed for the wrappers, which configure the factory's deserializers only if they were configured before.
         factory.setConfigureDeserializers(true);
         container.getContainerProperties().setKafkaConsumerProperties(own);
         return own;

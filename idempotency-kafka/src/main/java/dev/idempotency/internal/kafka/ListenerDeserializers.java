@@ -16,8 +16,8 @@ import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * The deserializers of a container's consumers, for records that somebody else has read. Where the consumer factory gives all
- * its consumers the same object, this is that one: it is used as it is, and never closed.
+ * The deserializers of a container's consumers, for records that another consumer has read. If the consumer factory shares
+ * one object among its consumers, that object is used unchanged and never closed.
  */
 public final class ListenerDeserializers implements AutoCloseable {
 

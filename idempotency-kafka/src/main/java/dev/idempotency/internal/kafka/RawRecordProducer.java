@@ -22,7 +22,7 @@ import org.springframework.util.StringUtils;
 
 /**
  * Sends records to one cluster byte for byte, with the application's producer settings except for those on which it depends
- * that nothing is lost. Waits for seconds only, as somebody waits with it. Connects when it is first used.
+ * that nothing is lost. Waits for seconds only, as its callers wait, too. Connects when it is first used.
  */
 public final class RawRecordProducer implements AutoCloseable {
 
@@ -63,7 +63,7 @@ public final class RawRecordProducer implements AutoCloseable {
                 this.producers.addPostProcessor((ProducerPostProcessor<byte[], byte[]>) postProcessor));
     }
 
-    /** The same producer, for those who send by themselves. */
+    /** The same producer, for callers that send records themselves. */
     public KafkaTemplate<byte[], byte[]> template() {
         return this.template;
     }

@@ -50,7 +50,7 @@ public record TopicCoordinates(Uuid topicId, String topic, int partition, long o
         try {
             headers.remove(HEADER).add(new RecordHeader(HEADER, toString().getBytes(StandardCharsets.UTF_8)));
         } catch (IllegalStateException ex) {
-            // Somebody has made them read-only: the broker will be asked again.
+            // The headers are read-only: the broker will be asked again.
         }
     }
 

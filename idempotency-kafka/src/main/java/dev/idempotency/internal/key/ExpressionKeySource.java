@@ -63,8 +63,8 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code coordinates} finds those of
-     * a record's original. Throws an {@link IllegalArgumentException}, also for missing variables, functions, beans or
+     * Parses an expression for the role {@code key}, {@code version} or {@code lock}; {@code coordinates} finds the coordinates
+     * of a record's original. Throws an {@link IllegalArgumentException}, also for missing variables, functions, beans or
      * types.
      */
     public ExpressionKeySource(

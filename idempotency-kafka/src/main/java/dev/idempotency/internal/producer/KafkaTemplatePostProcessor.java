@@ -23,7 +23,7 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
         this.headers = headers;
     }
 
-    /** Before anybody makes a proxy of it. */
+    /** Runs before the template may be proxied. */
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof KafkaTemplate<?, ?> template) {

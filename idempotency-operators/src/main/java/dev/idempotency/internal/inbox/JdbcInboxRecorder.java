@@ -108,8 +108,8 @@ public final class JdbcInboxRecorder implements InboxRecorder {
     }
 
     /**
-     * Rows in the table and new ones are written in separate transactions: so each transaction
-     * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
+     * Updates existing rows and inserts new ones in separate transactions: so each transaction locks
+     * rows in the order of their ids, like a listener's transaction, and there is no deadlock.
      */
     private void writeFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         for (int tries = 1; ; tries++) {
@@ -117,7 +117,7 @@ public final class JdbcInboxRecorder implements InboxRecorder {
                 insertFailed(updateFailed(messages, status, error), status, error);
                 return;
             } catch (DuplicateKeyException | PessimisticLockingFailureException ex) {
-                // Somebody else wrote one of them in this moment: now it is there to be locked.
+                // Another transaction has just written one of them: now the row exists and can be locked.
                 if (tries == MAX_TRIES) {
                     throw ex;
                 }
@@ -126,9 +126,9 @@ public final class JdbcInboxRecorder implements InboxRecorder {
     }
 
     /**
-     * Updates those that are in the table, and returns the others. What has been processed by somebody else in the
-     * meantime stays so. That is asked after the rows have been locked: another transaction that processes one of them now has to wait for
-     * the lock, and will say so after us.
+     * Updates messages that are in the table, and returns the others. Messages that were processed meanwhile keep that status.
+     * This is checked after their rows have been locked: another transaction that processes one of them has to wait for the
+     * lock, and updates the row afterwards.
      */
     private List<StoredMessage> updateFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         return this.ownTransaction.execute(transaction -> {
@@ -145,8 +145,8 @@ public final class JdbcInboxRecorder implements InboxRecorder {
     }
 
     /**
-     * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
-     * somebody did so, and was forgotten since, is asked once the rows exist.
+     * Inserts messages that are not in the table. A message that is processed at the same time becomes a duplicate key;
+     * whether one was processed before, and its row deleted since, is checked after the rows exist.
      */
     private void insertFailed(List<StoredMessage> messages, InboxStatus status, String error) {
         this.ownTransaction.executeWithoutResult(transaction -> {

@@ -15,8 +15,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
 
 /**
- * Reads and writes the headers of dead letters. Anybody who may write to the topic may write
- * them: unreadable values are ignored, and long texts are cut off.
+ * Reads and writes the headers of dead letters. Every client with write access to the topic may
+ * set them: unreadable values are ignored, and long texts are truncated.
  */
 final class DeadLetterHeaders {
 
@@ -36,7 +36,7 @@ final class DeadLetterHeaders {
 
     private DeadLetterHeaders() {}
 
-    /** Whether a dead letter is one of this consumer's; one that does not say whose it is may be anybody's. */
+    /** Whether a dead letter belongs to this consumer; without headers that name one, it may belong to any. */
     static boolean belongsTo(String consumer, Set<String> groups, Headers headers) {
         String named = last(headers, DeadLetterPublisher.CONSUMER_HEADER);
         if (named != null) {

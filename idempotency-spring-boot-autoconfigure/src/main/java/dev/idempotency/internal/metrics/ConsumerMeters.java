@@ -139,7 +139,7 @@ final class ConsumerMeters implements IdempotencyEventListener {
                 .register(this.registry);
     }
 
-    /** A constraint says no more than that it is a duplicate; everybody else knows whose doing it is. */
+    /** A constraint only reports that a message is a duplicate; other strategies also know the cause. */
     private static EnumSet<DuplicateKind> kindsOf(DeduplicationStrategy strategy) {
         EnumSet<DuplicateKind> unknown = EnumSet.of(DuplicateKind.UNKNOWN);
         return (strategy == DeduplicationStrategy.UNIQUE_CONSTRAINT) ? unknown : EnumSet.complementOf(unknown);
