@@ -67,7 +67,7 @@ final class OffsetStrategy implements ClaimStrategy {
                 throw new StoreFailedException(
                         ("Records of a partition are not in the order of their offsets, by which consumer '%3$s'"
                                         + " recognises duplicates: %1$s comes after %2$s. It waits. Let no BatchInterceptor reorder"
-                                        + " or repeat records, or use DeduplicationStrategy.MESSAGE_ID.")
+                                        + " or repeat records.")
                                 .formatted(next, before, this.consumer),
                         null);
             }

@@ -6,6 +6,8 @@ import dev.idempotency.internal.failure.BatchFailure;
 import dev.idempotency.internal.failure.ConsumerThreadState;
 import dev.idempotency.internal.kafka.KafkaCoordinates;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -96,7 +98,10 @@ abstract class DeliveryListener<K, V, T> extends AbstractDelegatingMessageListen
 
     /** Delivers records until {@code delivery} says no, and returns whether it never did; names the one that fails. */
     final boolean deliverEach(List<ConsumerRecord<K, V>> records, Predicate<ConsumerRecord<K, V>> delivery) {
-        for (ConsumerRecord<K, V> record : records) {
+        // Error handlers commit the offsets before that one.
+        List<ConsumerRecord<K, V>> ordered = new ArrayList<>(records);
+        ordered.sort(Comparator.comparingLong(ConsumerRecord::offset));
+        for (ConsumerRecord<K, V> record : ordered) {
             ConsumerThreadState.current().begin();
             try {
                 if (!delivery.test(record)) {

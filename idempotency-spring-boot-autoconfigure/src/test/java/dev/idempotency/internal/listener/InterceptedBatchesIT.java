@@ -31,6 +31,7 @@ class InterceptedBatchesIT extends ListenersTest {
             Provided | 1:a 2:b 3:c 4:fails 5:e 6:f 7:g                    | a b c e f g | fails
             Dropping | 1:dropped 2:dropped 3:fails 4:dropped 5:dropped    |                   | fails
             Logged   | 1:a 2:fails 3:c 4:d                                | a c d             |
+            Reversed | 1:a 2:b 3:fails 4:d 5:e                            | a b d e           | fails
             """)
     void onlyTheMessageThatFailsIsGivenUp(String name, String messages, String effects, String givenUp) {
         assertDelivered(name, messages, effects, givenUp);
@@ -73,6 +74,10 @@ class InterceptedBatchesIT extends ListenersTest {
     @IdempotentListener
     static class Logged extends OfBatches {}
 
+    @Container(factory = "reversing")
+    @IdempotentListener
+    static class Reversed extends OfBatches {}
+
     @Container(factory = "intercepted")
     @IdempotentListener
     static class ExhaustedBatches extends OfBatches {}
@@ -90,6 +95,20 @@ class InterceptedBatchesIT extends ListenersTest {
         @Bean
         static ContainerFactory logging(ContainerFactory plain) {
             return intercepted(plain).with(factory -> factory.setCommonErrorHandler(new CommonLoggingErrorHandler()));
+        }
+
+        /** Against the documentation. */
+        @Bean
+        static ContainerFactory reversing(ContainerFactory plain) {
+            return plain.with(factory -> factory.setBatchInterceptor((records, consumer) -> {
+                Map<TopicPartition, List<ConsumerRecord<Object, Object>>> reversed = new LinkedHashMap<>();
+                for (TopicPartition partition : records.partitions()) {
+                    List<ConsumerRecord<Object, Object>> some = new ArrayList<>(records.records(partition));
+                    Collections.reverse(some);
+                    reversed.put(partition, some);
+                }
+                return new ConsumerRecords<>(reversed, Map.of());
+            }));
         }
 
         /** Drops some records, fails at others, and reverses the order of partitions. */
