@@ -144,6 +144,10 @@ public final class Ring {
                 .toList();
         return (connection, claims, timeoutSeconds) -> {
             Layout now = layout();
+            if (claims.size() == 1 && !now.state().equals(DRAIN)) {
+                int slot = now.slotOf(claims.get(0).id());
+                return statements.get(slot).execute(connection, claims, timeoutSeconds);
+            }
             ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
             Map<MessageId, ?> known = now.state().equals(DRAIN)
                     ? find.apply(claims.stream().map(Claim::id).toList())
