@@ -28,15 +28,18 @@ import org.springframework.stereotype.Component;
 @ExtendWith(OutputCaptureExtension.class)
 class FirstHourIT extends ApplicationTest {
 
-    @ParameterizedTest
-    @ValueSource(classes = {JsonDeserializer.class, JsonConverter.class})
-    void jsonIsReadByADeserializerOrAConverter(Class<?> reader) {
+    private static List<String> jsonBy(Class<?> reader) {
         List<String> deserializer = List.of(
                 "spring.kafka.consumer.value-deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
                 "spring.kafka.consumer.properties.spring.json.value.default.type=" + PaymentReceived.class.getName(),
                 "spring.kafka.consumer.properties.spring.json.trusted.packages=dev.idempotency.recipes");
-        List<String> properties = (reader == JsonDeserializer.class) ? deserializer : List.of();
-        try (TestApplication app = start(properties, Accounts.class, LedgerListener.class, reader)) {
+        return (reader == JsonDeserializer.class) ? deserializer : List.of();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {JsonDeserializer.class, JsonConverter.class})
+    void jsonIsReadByADeserializerOrAConverter(Class<?> reader) {
+        try (TestApplication app = start(jsonBy(reader), Accounts.class, LedgerListener.class, reader)) {
             String payment = "{\"id\": \"%s\", \"account\": \"a\", \"amount\": 5}".formatted(reader.getSimpleName());
             app.send("payments", null, payment);
             app.send("payments", null, payment);
@@ -67,6 +70,17 @@ class FirstHourIT extends ApplicationTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {JsonConverter.class, JsonDeserializer.class})
+    void aPayloadThatIsNoJsonOfItsTypeIsNotQuotedInTheLog(Class<?> reader, CapturedOutput output) {
+        try (TestApplication app = start(jsonBy(reader), Accounts.class, LedgerListener.class, reader)) {
+            app.send("payments", null, "{\"id\": \"1\", \"account\": \"a\", \"amount\": \"secret\"}");
+            app.awaitCaughtUp("ledger", "payments");
+            await().until(() -> !TopicContents.of("payments-dlt").isEmpty());
+            assertThat(output).contains("in the headers of the dead letter").doesNotContain("secret");
+        }
+    }
+
     @Test
     void theReasonThatTheLogMayNotQuoteIsInTheDeadLetter(CapturedOutput output) {
         List<String> withoutType = List.of(
@@ -75,7 +89,7 @@ class FirstHourIT extends ApplicationTest {
             app.send("payments", null, "{\"id\": \"secret\", \"account\": \"a\", \"amount\": 5}");
             app.awaitCaughtUp("ledger", "payments");
             assertThat(output)
-                    .contains("cause: java.lang.IllegalStateException", "header kafka_dlt-exception-stacktrace")
+                    .contains("cause: java.lang.IllegalStateException", "in the headers of the dead letter")
                     .doesNotContain("secret");
             assertThat(TopicContents.of("payments-dlt").stream()
                             .map(letter -> letter.headers().lastHeader(KafkaHeaders.DLT_EXCEPTION_STACKTRACE)))

@@ -27,6 +27,7 @@ import org.springframework.kafka.core.KafkaOperations;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
+import org.springframework.kafka.support.converter.ConversionException;
 import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
@@ -61,7 +62,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
     private static final String HIDDEN =
-            "%s, cause: %s. Its text may quote the message, and is in the dead letter's header kafka_dlt-exception-stacktrace.";
+            "%s, cause: %s. Its text may quote the message, and is in the headers of the dead letter, if there is one.";
 
     /** Producers and brokers take a megabyte by default: beside a large record there is little room for a stack trace. */
     private static final int LARGE_RECORD = 500_000;
@@ -178,7 +179,9 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     static boolean quotesPayload(Exception exception) {
         Causes causes = Causes.of(exception);
-        return causes.contains(MessagingException.class) || causes.contains(DeserializationException.class);
+        return causes.contains(MessagingException.class)
+                || causes.contains(ConversionException.class)
+                || causes.contains(DeserializationException.class);
     }
 
     private static Throwable cause(Exception exception) {
