@@ -31,7 +31,7 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
     private @Nullable ReceivedRecords received;
     private Predicate<Throwable> messagesFault = failure -> false;
     private boolean key;
-    private boolean ready;
+    boolean ready;
 
     /** For Kafka, which configures it: the delegate is made then. */
     public CapturingDeserializer() {}

@@ -40,7 +40,8 @@ public final class ListenerDeserializers implements AutoCloseable {
         Supplier<?> supplier = (factory instanceof DefaultKafkaConsumerFactory<?, ?> known)
                 ? SpringKafkaInternals.deserializersOf(known, keys)
                 : null;
-        Deserializer<?> supplied = (supplier != null) ? inner(supplier.get()) : null;
+        Object given = (supplier != null) ? supplier.get() : null;
+        Deserializer<?> supplied = inner(given);
         if (supplied != null && supplied == inner(supplier.get())) {
             return supplied;
         }
@@ -48,7 +49,9 @@ public final class ListenerDeserializers implements AutoCloseable {
                 keys ? ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG : ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG;
         Deserializer<?> own =
                 (supplied != null) ? supplied : (Deserializer<?>) CapturingDeserializer.instantiate(settings.get(name));
-        own.configure(settings, keys);
+        if (!(given instanceof CapturingDeserializer capturing && capturing.ready)) {
+            own.configure(settings, keys);
+        }
         this.created.add(own);
         return own;
     }
