@@ -87,9 +87,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
         return Causes.withSuppressed(failure).contains(StoreFailedException.class);
     }
 
-    /**
-     * Whether the pool had closed the connection: Spring drops the commit's exception if the rollback after it fails.
-     */
+    /** Whether the pool had closed the connection: Spring drops the commit's exception if the rollback after it fails. */
     private static boolean isClosedAtEnd(Throwable failure) {
         Causes causes = Causes.withSuppressed(failure);
         return causes.contains(TransactionSystemException.class)

@@ -13,6 +13,7 @@ import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +41,10 @@ record ContainerSuspension(
     boolean trySuspend(Exception failure, List<? extends ConsumerRecord<?, ?>> records) {
         ConsumerThreadState state = ConsumerThreadState.current();
         ConsumerRecord<?, ?> first = records.get(0);
-        if (state.takeCommitted(records) || failure instanceof CommitFailedException) {
+        // Kafka's own, unlike the failures of listeners, is not wrapped.
+        if (state.takeCommitted(records)
+                || failure instanceof CommitFailedException
+                || failure instanceof ApiException) {
             logger.warn(
                     "What follows a transaction failed, such as the commit of an offset. {} is redelivered, and dropped as"
                             + " a duplicate if it has been processed.",

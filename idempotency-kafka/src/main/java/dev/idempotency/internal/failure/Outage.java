@@ -143,9 +143,8 @@ final class Outage {
         ConsumerWaitingException own = findOwnReason(failure);
         Throwable cause = (own != null) ? own : Causes.of(failure).deepest();
         String text = (own != null) ? String.valueOf(own.getMessage()) : cause.toString();
-        Awaited awaited = Awaited.DATABASE;
+        Awaited awaited = (own != null) ? own.awaited() : Awaited.DATABASE;
         if (own != null) {
-            awaited = own.awaited();
             logger.warn("Consumer '{}' is paused: {}", this.consumer, text);
         } else {
             logger.warn(

@@ -74,9 +74,7 @@ final class Redelivery {
         SeekUtils.doSeeksToBegin(records, consumer, logger);
     }
 
-    /**
-     * Seeks to committed or start offsets until that succeeds: the container forgets the records that it has polled.
-     */
+    /** Seeks to committed or start offsets until that succeeds: the container forgets the records that it has polled. */
     static void seekToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
         while (container.isRunning()) {
             try {

@@ -159,12 +159,11 @@ record SuspendingErrorHandler(CommonErrorHandler delegate, ContainerSuspension s
         return this.delegate.deliveryAttempt(topicPartitionOffset);
     }
 
-    /**
-     * Called after any success, also in another partition: a failed record would be retried forever without its count.
-     */
+    /** Called after any success, in another partition too, which must not reset the count of a failed record; and at the stop. */
     @Override
     public void clearThreadState() {
-        boolean retrying = ConsumerThreadState.current().isRetryExpected();
+        boolean retrying = ConsumerThreadState.current().isRetryExpected()
+                && this.suspension.container().isRunning();
         this.suspension.recordSuccess();
         if (!retrying) {
             this.delegate.clearThreadState();

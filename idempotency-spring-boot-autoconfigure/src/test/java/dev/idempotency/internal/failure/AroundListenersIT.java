@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -64,6 +65,7 @@ class AroundListenersIT extends SharedApplicationTest {
                 "sought",
                 "latest",
                 "sieve",
+                "skipped",
                 "immediate");
         start(
                 List.of(
@@ -122,7 +124,7 @@ class AroundListenersIT extends SharedApplicationTest {
 
     /** Records that a filter discards count as done, as do the records of a lost partition. */
     @ParameterizedTest
-    @CsvSource({"sieve, commit, 0", "immediate, commit of a lost partition, 2"})
+    @CsvSource({"sieve, commit, 0", "immediate, commit of a lost partition, 2", "skipped, commit in vain, 0"})
     void aCommitThatFailsIsNoRecordsFault(String kind, String fault, int effects) {
         containerOf(kind).pause();
         await().until(() -> containerOf(kind).isContainerPaused());
@@ -136,6 +138,7 @@ class AroundListenersIT extends SharedApplicationTest {
         containerOf(kind).resume();
         awaitCaughtUp(kind);
         assertThat(effectsOf(kind)).hasSize(effects);
+        assertThat(faults().givenUp).isEmpty();
         assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
     }
 
@@ -161,6 +164,7 @@ class AroundListenersIT extends SharedApplicationTest {
 
         private final Set<String> prepared = ConcurrentHashMap.newKeySet();
         private final Set<String> assigned = ConcurrentHashMap.newKeySet();
+        private final Set<Object> givenUp = ConcurrentHashMap.newKeySet();
 
         /** A container reports that it is idle between polls, when its partitions and their positions are known. */
         @EventListener
@@ -205,6 +209,9 @@ class AroundListenersIT extends SharedApplicationTest {
             raise("commit");
             if (meet("commit of a lost partition")) {
                 throw new CommitFailedException();
+            }
+            if (meet("commit in vain")) {
+                throw new TimeoutException();
             }
             return new OffsetAndMetadata(offset);
         }
@@ -261,10 +268,14 @@ class AroundListenersIT extends SharedApplicationTest {
                     handler.setSeekAfterError(false);
                     container.setCommonErrorHandler(handler);
                 }
-                case "immediate" -> {
+                case "immediate", "skipped" -> {
                     properties.setPauseImmediate(true);
-                    container.setCommonErrorHandler(
-                            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0)));
+                    container.setCommonErrorHandler(new DefaultErrorHandler(
+                            (record, failure) -> this.faults.givenUp.add(record.value()), new FixedBackOff(0, 0)));
+                    if (container.getListenerId().equals("skipped")) {
+                        properties.setAckMode(ContainerProperties.AckMode.RECORD);
+                        container.setRecordInterceptor((record, consumer) -> null);
+                    }
                 }
                 default -> {}
             }
@@ -347,6 +358,11 @@ class AroundListenersIT extends SharedApplicationTest {
             if (payload.endsWith("1")) {
                 this.registry.getListenerContainer("immediate").pause();
             }
+        }
+
+        @OfKind("skipped")
+        void skipped(String payload) {
+            on(payload);
         }
 
         @OfKind(value = "sieve", batch = "true", filter = "leavingNothing")
