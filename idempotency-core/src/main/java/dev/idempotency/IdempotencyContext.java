@@ -173,7 +173,7 @@ public final class IdempotencyContext {
         Assert.state(
                 this.steps != null,
                 () ->
-                        "Step '%s' was not taken for consumer '%s': nobody else may claim the message meanwhile. That needs DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\" and the provided ProcessedMessageStore, and is over when a reply is sent."
+                        "Step '%s' was not taken for consumer '%s': a step needs a claim that is held while the listener runs. Use DeduplicationStrategy.MESSAGE_ID, claimAtCommit = \"false\" and the provided ProcessedMessageStore, and take steps before a reply is sent."
                                 .formatted(name, id.consumer()));
         Assert.state(
                 count(List.of(id, name)) == 1,

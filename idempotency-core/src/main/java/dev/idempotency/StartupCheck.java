@@ -38,7 +38,7 @@ public enum StartupCheck {
             "After a crash between commit and reply the message is a duplicate, and the reply is never sent."),
     CONSUMER_FACTORY(
             Level.FAIL,
-            "What it receives could not be kept for dead letters, nor be given up if it is unreadable.",
+            "The received bytes could not be stored for dead letters, and an unreadable record would block its partition.",
             true),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),

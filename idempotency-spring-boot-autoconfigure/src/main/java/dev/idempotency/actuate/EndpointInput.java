@@ -88,7 +88,7 @@ final class EndpointInput {
         Principal principal = security.getPrincipal();
         logger.warn(
                 "Requested by {} for consumer '{}': {}",
-                (principal != null) ? printable(principal.getName()) : "somebody unknown",
+                (principal != null) ? printable(principal.getName()) : "an unknown user",
                 printable(consumer),
                 request);
     }
