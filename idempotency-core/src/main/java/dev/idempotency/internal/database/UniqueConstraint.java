@@ -45,9 +45,9 @@ public record UniqueConstraint(String schema, String table, String name, int col
                 where a.attrelid = i.oid and a.attnum between 1 and x.indnkeyatts
             ) k (columns, prefix, condition, generated, nullable)
             where x.indisunique and x.indisvalid and not x.indisexclusion
-                and lower(?) in (
+                and lower(cast(? as text)) in (
                     case when pg_table_is_visible(i.oid) then lower(i.relname) end, lower(n.nspname || '.' || i.relname))
-            order by ? in (i.relname, n.nspname || '.' || i.relname) desc
+            order by cast(? as text) in (i.relname::text, n.nspname || '.' || i.relname) desc
             limit 1
             """;
 
@@ -56,7 +56,7 @@ public record UniqueConstraint(String schema, String table, String name, int col
             from pg_index x
             join pg_class i on i.oid = x.indexrelid
             where x.indisunique and pg_table_is_visible(i.oid) and i.relnamespace <> 'pg_catalog'::regnamespace
-            order by left(i.relname, 5) = left(?, 5) desc, i.relname
+            order by left(i.relname, 5) = left(cast(? as text), 5) desc, i.relname
             limit 5
             """;
 

@@ -158,6 +158,8 @@ class UniqueConstraintIT {
         assertThat(isViolated("public.Odd", error)).isTrue();
         assertThat(isViolated("odd", error)).isFalse();
         assertThat(constraint("Odd").isTaken(error, this.jdbc)).isTrue();
+        DataSource untyped = new DriverManagerDataSource(this.database.jdbcUrl() + "&stringtype=unspecified");
+        assertThat(UniqueConstraint.find("Odd", new JdbcTemplate(untyped))).isEqualTo(constraint("Odd"));
     }
 
     @ParameterizedTest
