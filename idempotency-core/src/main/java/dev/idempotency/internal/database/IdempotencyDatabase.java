@@ -1,5 +1,6 @@
 package dev.idempotency.internal.database;
 
+import dev.idempotency.IdempotencyConfigurationException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -48,9 +49,10 @@ public final class IdempotencyDatabase {
     public IdempotencyDatabase(
             DataSource dataSource, Dialect dialect, @Nullable String schema, RetentionMode retentionMode) {
         if (schema != null && !SAFE_IDENTIFIER.matcher(schema).matches()) {
-            throw new IllegalArgumentException(
-                    "idempotency.schema.name must be a plain identifier (letters, digits and underscores, at most 63, "
-                            + "not beginning with a digit), but is '" + schema + "'");
+            String remedy =
+                    "Name a schema with letters, digits and underscores, at most 63, not beginning with a digit.";
+            throw new IdempotencyConfigurationException(
+                    "The idempotency.schema.name '%s' is no plain identifier.".formatted(schema), remedy, null);
         }
         this.dataSource = DataSourceTransactions.unwrap(dataSource);
         this.dialect = dialect;

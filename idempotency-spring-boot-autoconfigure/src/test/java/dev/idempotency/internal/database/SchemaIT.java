@@ -206,12 +206,9 @@ class SchemaIT {
 
     @Test
     void aSchemaNameThatIsNoIdentifierIsRefused() {
-        assertThrown(
-                IllegalArgumentException.class,
-                () -> new IdempotencyDatabase(
-                        new DriverManagerDataSource(), new PostgresDialect(), "x; drop table users"),
-                "idempotency.schema.name",
-                "x; drop table users");
+        Throwable failure = catchThrowable(() -> start(List.of("idempotency.schema.name=x; drop table users")));
+        assertThat(failure).hasStackTraceContaining("idempotency.schema.name 'x; drop table users'");
+        assertThat(action(failure)).contains("letters, digits and underscores");
     }
 
     @Test
