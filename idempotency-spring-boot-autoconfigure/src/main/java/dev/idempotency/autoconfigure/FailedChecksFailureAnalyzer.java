@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.util.StringUtils;
 
 /** Describes every listener that would not be protected: what, where, why it is dangerous, and the remedy. */
 final class FailedChecksFailureAnalyzer extends AbstractFailureAnalyzer<FailedChecksException> {
@@ -26,15 +27,13 @@ final class FailedChecksFailureAnalyzer extends AbstractFailureAnalyzer<FailedCh
         return new FailureAnalysis(description, action, cause);
     }
 
+    /** With one finding that must be fixed, relaxing the others does not help. */
     private static String relaxation(List<Finding> findings) {
-        String relaxable = findings.stream()
-                .map(Finding::check)
-                .filter(check -> !check.isIndispensable())
-                .distinct()
-                .map(StartupCheck::toString)
-                .collect(Collectors.joining(","));
-        return relaxable.isEmpty()
+        List<StartupCheck> checks =
+                findings.stream().map(Finding::check).distinct().toList();
+        return checks.stream().anyMatch(StartupCheck::isIndispensable)
                 ? ""
-                : "%n%nTo start all the same, with a warning: idempotency.checks.relaxed=%s".formatted(relaxable);
+                : "%n%nTo start all the same, with a warning: idempotency.checks.relaxed=%s"
+                        .formatted(StringUtils.collectionToCommaDelimitedString(checks));
     }
 }
