@@ -59,7 +59,7 @@ public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     private static final String CONVERSION_REMEDY =
             ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
-                    + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
+                    + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter; the type must not be a type variable.";
 
     private static final String HIDDEN =
             "%s, cause: %s. Its text may quote the message, and is in the headers of the dead letter, if there is one.";
