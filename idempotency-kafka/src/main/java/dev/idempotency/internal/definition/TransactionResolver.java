@@ -1,6 +1,7 @@
 package dev.idempotency.internal.definition;
 
 import dev.idempotency.StartupCheck;
+import jakarta.persistence.EntityManagerFactory;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -9,12 +10,14 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /** Finds the transaction manager and the transaction attributes of listeners. */
@@ -23,9 +26,13 @@ final class TransactionResolver {
     private static final String REMEDY = "Name the one that manages the store's DataSource in"
             + " @IdempotentListener(transactionManager = …), or make it @Primary.";
 
-    private static final String REMEDY_WHERE_THERE_IS_NONE = "Define one: @Bean JdbcTransactionManager"
-            + " transactionManager(DataSource dataSource) { return new JdbcTransactionManager(dataSource); }. Spring Boot"
-            + " defines none beside the KafkaTransactionManager that spring.kafka.producer.transaction-id-prefix brings.";
+    private static final String REMEDY_WHERE_THERE_IS_NONE =
+            "Define one: @Bean %1$s transactionManager(%2$s %3$s) { return"
+                    + " new %1$s(%3$s); }. Spring Boot defines none beside another one, such as the KafkaTransactionManager that"
+                    + " spring.kafka.producer.transaction-id-prefix brings.";
+
+    private static final boolean JPA_PRESENT = ClassUtils.isPresent(
+            "jakarta.persistence.EntityManagerFactory", TransactionResolver.class.getClassLoader());
 
     private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
     private final ConfigurableListableBeanFactory beanFactory;
@@ -44,7 +51,29 @@ final class TransactionResolver {
     /** Returns the transaction manager of a listener; a given name wins over {@code @Transactional}. */
     PlatformTransactionManager managerFor(TransactionAttribute attribute, String managerName) {
         String qualifier = StringUtils.hasText(managerName) ? managerName : attribute.getQualifier();
-        return StringUtils.hasText(qualifier) ? namedManager(qualifier) : onlyManager();
+        PlatformTransactionManager manager = StringUtils.hasText(qualifier) ? namedManager(qualifier) : onlyManager();
+        if (manager instanceof DataSourceTransactionManager
+                && hasEntities()
+                && this.beanFactory.getBeansOfType(PlatformTransactionManager.class).values().stream()
+                        .allMatch(each -> each instanceof DataSourceTransactionManager
+                                || each instanceof KafkaAwareTransactionManager)) {
+            throw ListenerFault.found(
+                    StartupCheck.TRANSACTION_MANAGER,
+                    "The application has JPA, but only transaction managers for JDBC: what its repositories save would not"
+                            + " be written.",
+                    remedyWhereThereIsNone());
+        }
+        return manager;
+    }
+
+    private boolean hasEntities() {
+        return JPA_PRESENT && this.beanFactory.getBeanNamesForType(EntityManagerFactory.class, true, false).length > 0;
+    }
+
+    private String remedyWhereThereIsNone() {
+        return hasEntities()
+                ? REMEDY_WHERE_THERE_IS_NONE.formatted("JpaTransactionManager", "EntityManagerFactory", "factory")
+                : REMEDY_WHERE_THERE_IS_NONE.formatted("JdbcTransactionManager", "DataSource", "dataSource");
     }
 
     private PlatformTransactionManager namedManager(String qualifier) {
@@ -85,6 +114,6 @@ final class TransactionResolver {
                                 + " apart from Kafka's and reactive ones: " + managerNames() + "."
                         : "The listener needs one transaction manager, but there are several and none is named: "
                                 + candidates.keySet() + ".",
-                candidates.isEmpty() ? REMEDY_WHERE_THERE_IS_NONE : REMEDY);
+                candidates.isEmpty() ? remedyWhereThereIsNone() : REMEDY);
     }
 }
