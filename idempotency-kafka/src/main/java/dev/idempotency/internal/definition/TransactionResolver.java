@@ -59,15 +59,17 @@ final class TransactionResolver {
                                 || each instanceof KafkaAwareTransactionManager)) {
             throw ListenerFault.found(
                     StartupCheck.TRANSACTION_MANAGER,
-                    "The application has JPA, but only transaction managers for JDBC: what its repositories save would not"
-                            + " be written.",
+                    "The application has JPA entities, but transaction managers for JDBC only: none would be saved.",
                     remedyWhereThereIsNone());
         }
         return manager;
     }
 
     private boolean hasEntities() {
-        return JPA_PRESENT && this.beanFactory.getBeanNamesForType(EntityManagerFactory.class, true, false).length > 0;
+        return JPA_PRESENT
+                && this.beanFactory.getBeanProvider(EntityManagerFactory.class).stream()
+                        .anyMatch(
+                                factory -> !factory.getMetamodel().getEntities().isEmpty());
     }
 
     private String remedyWhereThereIsNone() {

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -174,6 +175,7 @@ class ListenerChecksIT {
         void on(String payload) {}
     }
 
+    @EntityScan(basePackageClasses = FaultyListeners.class)
     @Import(TestApplication.WithJpa.class)
     static class OfEntities extends Quiet {}
 
