@@ -12,7 +12,7 @@ public enum StartupCheck {
             Level.FAIL,
             "The work would run outside the claim's transaction: what fails would stay claimed, and be lost."),
     TRANSACTION_ATTRIBUTES(Level.FAIL, "Claim and work would not be committed together."),
-    TRANSACTION_MANAGER(Level.FAIL, "Without a transaction there is nothing to claim in.", true),
+    TRANSACTION_MANAGER(Level.FAIL, "The claim and the work of the listener need one transaction.", true),
     TRANSACTION_DATA_SOURCE(
             Level.FAIL, "The claim would not be part of the listener's transaction, so that every message is refused."),
     ROUTING_DATA_SOURCE(

@@ -190,7 +190,7 @@ final class ChaosRun {
             }
         } while (progress.lag() > 0 && System.nanoTime() - lastProgress < PATIENCE.toNanos());
         if (progress.lag() > 0) {
-            this.progress.accept("Gave up waiting: unconsumed messages count as lost");
+            this.progress.accept("Stopped waiting: unconsumed messages count as lost");
         }
         return progress.ends();
     }

@@ -339,7 +339,7 @@ public abstract class ProcessedMessageStoreContract {
         });
     }
 
-    /** Otherwise further writes of the listener would be committed in addition to those of the other transaction. */
+    /** Otherwise the listener would write what the other transaction has already written. */
     @Test
     void theClaimOfAnotherDoesNotPassForTheOwn() {
         this.transaction.executeWithoutResult(status -> {

@@ -10,10 +10,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/**
- * The messages: each has a unique id in its header, a payload that contains the id, and a version greater than that of all
- * earlier messages.
- */
+/** Publishes messages with a unique id in the header and in the payload, and with increasing versions. */
 final class Workload implements AutoCloseable {
 
     private static final String FILLING = "x".repeat(160);

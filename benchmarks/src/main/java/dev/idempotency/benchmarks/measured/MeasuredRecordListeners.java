@@ -108,7 +108,7 @@ public final class MeasuredRecordListeners {
                 EVENTUATE);
     }
 
-    /** Returns the listeners without those of other libraries. */
+    /** Returns the raw listener and ours, without other libraries. */
     public static List<MeasuredListener> ours() {
         return List.of(RAW, IDEMPOTENT);
     }

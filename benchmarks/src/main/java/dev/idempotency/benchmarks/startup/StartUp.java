@@ -45,7 +45,7 @@ public final class StartUp implements Scenario {
         }
         return new ResultTable(
                 "Start-up of an application with 50 listeners",
-                ("A JVM of its own for each start, %d in turns. All connect to the database and migrate a table of the"
+                ("Each start has a separate JVM, %d in turns. All connect to the database and migrate a table of the"
                                 + " application's own with Flyway; the library's tables are there already.")
                         .formatted(setting.sizes().startUps()),
                 COLUMNS,

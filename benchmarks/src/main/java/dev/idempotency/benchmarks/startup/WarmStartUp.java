@@ -97,7 +97,7 @@ public final class WarmStartUp implements Scenario {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    /** Returns the times of the library's beans, without those of their dependencies. */
+    /** Returns how long the creation of the library's beans took, without their dependencies. */
     private static Map<String, Double> spans(StartupTimeline timeline) {
         Map<Long, Double> own = new TreeMap<>();
         Map<Long, StartupStep> steps = new TreeMap<>();
